@@ -1,12 +1,10 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"math"
-	"slices"
-	"strconv"
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/internal/artifact"
@@ -26,7 +24,7 @@ func (c *call) accept(late bool) *result {
 		c.recordLate(e.fault, e.output)
 		return workerDone
 	}
-	if c.tool.spec.Artifact != nil {
+	if c.tool.Spec.Artifact != nil {
 		c.storeArtifact(&e)
 	}
 	e.cause = lifecycle.ByReturn
@@ -39,27 +37,29 @@ func (c *call) accept(late bool) *result {
 
 // handlerResult sets e to the result that follows from what the handler returned.
 func (c *call) handlerResult(e *result) {
-	spec := c.tool.spec
+	spec := c.tool.Spec
 	if err := c.worker.Scratch.err; err != nil {
 		if aborted := c.canceledByShutdown(err); aborted != nil {
 			*e = *aborted
 			return
 		}
 		fault := c.newFault(runtime.ReasonHandlerError, err)
-		message, code := c.handlerMessage(fault)
-		c.setFailed(e, message, fault)
+		text, code := c.tool.ErrorText(err, fault.text())
+		c.setFailed(e, cmp.Or(c.redactText(text), fmt.Sprintf("%q failed", c.record.Tool)), fault)
 		e.outcome.Detail.Code = code
 		return
 	}
-	if c.outputs == nil {
+	if c.values.Outputs == nil {
 		c.setFailed(e, "the tool returned no output", c.newFault(runtime.ReasonInvalidOutput,
 			errors.New("the handler returned neither an output nor an error")))
 		return
 	}
-	limit := outputLimit(spec)
-	out, violations, ok := c.encode(limit)
-	switch {
-	case !ok:
+	out, violations, err := c.tool.Encode(c.record.Spare(), c.values.Outputs)
+	if err != nil {
+		c.values.Outputs = nil // it must not be walked again
+	}
+	switch limit := c.tool.OutputLimit(); {
+	case err == wire.ErrTooLarge:
 		c.setFailed(e, fmt.Sprintf("the output of %q is larger than %d bytes", spec.Name, limit), c.newFault(runtime.ReasonOutputTooLarge,
 			fmt.Errorf("the output is larger than limits.output, %d bytes", limit)))
 	case violations != nil:
@@ -72,25 +72,10 @@ func (c *call) handlerResult(e *result) {
 		if len(c.obligations) == 0 {
 			return
 		}
-		var err error
 		if e.outcome.Output, err = c.redact(out); err != nil {
 			e.fault = c.newFault(runtime.ReasonNone, err)
 		}
 	}
-}
-
-// encode checks the handler's output and encodes it. It reports false when that exceeds limit.
-func (c *work) encode(limit int64) (out wire.Raw, violations []wire.Violation, ok bool) {
-	out, violations, err := wire.AppendWithin(c.record.spare(), c.outputs, int(min(limit, math.MaxInt)), entry.MaxDepth)
-	if err != nil {
-		c.outputs = nil // it must not be walked again
-	}
-	if err == wire.ErrTooDeep {
-		violations = []wire.Violation{{
-			Keyword: "depth", Expected: "at most " + strconv.Itoa(entry.MaxDepth) + " nested objects and arrays", Actual: "more",
-		}}
-	}
-	return slices.Clip(out), violations, err != wire.ErrTooLarge
 }
 
 // finishInTime finishes the call with e, unless the deadline is over.
@@ -129,14 +114,14 @@ func (c *call) recordLate(fault *CallError, output int) {
 // the call commits and has its outcome. An output that cannot be stored fails the call,
 // and the effects of the call are rolled back where that is possible.
 func (c *call) storeArtifact(e *result) {
-	if e.outcome.Kind != runtime.Completed || !artifact.Needed(c.tool.spec.Artifact, e.outcome.Output) || c.scope.Ended() {
+	if e.outcome.Kind != runtime.Completed || !artifact.Needed(c.tool.Spec.Artifact, e.outcome.Output) || c.scope.Ended() {
 		return
 	}
-	stored, err := c.store(c.scope.Context(), c.outputs, e.outcome.Output)
+	stored, err := c.store(c.scope.Context(), c.values.Outputs, e.outcome.Output)
 	if err != nil {
 		*e = result{output: e.output}
 		fault := c.newFault(runtime.ReasonCommitFailed, fmt.Errorf("the output cannot be stored: %w", err))
-		c.setFailed(e, fmt.Sprintf("the output of %q is too long to be answered and could not be stored", c.record.tool), fault)
+		c.setFailed(e, fmt.Sprintf("the output of %q is too long to be answered and could not be stored", c.record.Tool), fault)
 		return
 	}
 	e.outcome.Output, e.outcome.Artifact = nil, stored
@@ -144,14 +129,14 @@ func (c *call) storeArtifact(e *result) {
 
 // store stores an output and returns what the outcome holds instead.
 func (c *work) store(ctx context.Context, v wire.Value, out wire.Raw) (*runtime.StoredOutput, error) {
-	return artifact.Put(ctx, c.exec.artifacts, c.tool.spec.Artifact, v, out, c.redact)
+	return artifact.Put(ctx, c.exec.artifacts, c.tool.Spec.Artifact, v, out, c.redact)
 }
 
 // fullOutput returns the complete output for an undo. After a restart it reads the output from the
 // store when the journal has only the reference. An output that was redacted is not what the
 // handler returned and is not read. The undo runs without the output when it cannot be read.
 func (c *ident) fullOutput(ctx context.Context, known wire.Value) wire.Value {
-	was := c.record.outcome()
+	was := c.record.Outcome()
 	a := was.Artifact
 	if known != nil || a == nil || was.Kind != runtime.Completed || entry.Redacted(&was) {
 		return known
@@ -159,7 +144,7 @@ func (c *ident) fullOutput(ctx context.Context, known wire.Value) wire.Value {
 	data, err := c.exec.Artifact(ctx, a.ArtifactRef)
 	var v wire.Value
 	if err == nil {
-		v, err = entry.Decode(c.tool.hooks.DecodeOutput, data)
+		v, err = entry.Decode(c.tool.Hooks.DecodeOutput, data)
 	}
 	if err != nil {
 		c.exec.report(c.newFault(runtime.ReasonNone, fmt.Errorf("the undo does without the output: %w", err)))

@@ -22,25 +22,16 @@ func (e *Executor) Artifact(ctx context.Context, ref runtime.ArtifactRef) ([]byt
 // a model would name one. Knowing a hash does not give access to the output of another
 // session. The error is ErrNoArtifact when no call of s has that output.
 func (s *Session) Artifact(ctx context.Context, sha256 string) ([]byte, runtime.ArtifactRef, error) {
-	ref, ok := s.artifactOf(sha256)
+	var ref runtime.ArtifactRef
+	ok := s != nil && s.exec != nil
+	if ok {
+		s.mu.Lock()
+		ref, ok = s.memory.Artifact(sha256)
+		s.mu.Unlock()
+	}
 	if !ok {
 		return nil, runtime.ArtifactRef{}, fmt.Errorf("artifact %q: no call of the session has it: %w", sha256, runtime.ErrNoArtifact)
 	}
 	data, err := s.exec.Artifact(ctx, ref)
 	return data, ref, err
-}
-
-// artifactOf returns the artifact of s that has the hash sha256.
-func (s *Session) artifactOf(sha256 string) (runtime.ArtifactRef, bool) {
-	if s == nil || s.exec == nil {
-		return runtime.ArtifactRef{}, false
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for r := range s.calls.all() {
-		if a := r.artifact(); a != nil && a.SHA256 == sha256 {
-			return a.ArtifactRef, true
-		}
-	}
-	return runtime.ArtifactRef{}, false
 }

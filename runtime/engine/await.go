@@ -6,6 +6,7 @@ import (
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
+	"github.com/ambit-tools/ambit/runtime/internal/outcomes"
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
 )
 
@@ -14,24 +15,24 @@ import (
 // is over has the outcome pending.
 func (c *call) await(out *runtime.Outcome) {
 	r := c.record
-	quick := !c.exec.sched.Counts() && r.first.Spin() // a Waiter counts waiting goroutines
-	if !quick && c.exec.sched.Wait(&r.first, nil, c.ctx.Done()) == sched.Done {
+	quick := !c.exec.sched.Counts() && r.First.Spin() // a Waiter counts waiting goroutines
+	if !quick && c.exec.sched.Wait(&r.First, nil, c.ctx.Done()) == sched.Done {
 		c.cancelByCaller()
-		c.exec.sched.Wait(&r.first, nil, nil)
+		c.exec.sched.Wait(&r.First, nil, nil)
 	}
-	if r.final != nil {
+	if r.Final != nil {
 		*out = c.awaitConsent()
 		return
 	}
 	if !c.dry {
 		c.observe(c.ctx.Done())
 	}
-	r.fillOutcome(out)
+	r.Fill(out)
 }
 
 // cancelByCaller cancels c because its caller's context has ended, unless c waits for consent.
 func (c *call) cancelByCaller() {
-	e := cancellation(runtime.ReasonCancelled)
+	e := aborted(outcomes.Cancelled())
 	e.cause = lifecycle.ByCaller
 	c.finish(e)
 }
@@ -39,7 +40,7 @@ func (c *call) cancelByCaller() {
 // awaitConsent waits for the outcome of a call that waits for consent, at most for
 // TurnConfig.ConsentWait, and longer when the call has been approved by then.
 func (c *call) awaitConsent() runtime.Outcome {
-	final := c.record.final
+	final := c.record.Final
 	gone := c.ctx.Done()
 	late := sched.NewEvent()
 	c.mu.Lock()
@@ -62,7 +63,7 @@ func (c *call) awaitConsent() runtime.Outcome {
 		c.exec.sched.Wait(final, nil, nil)
 	}
 	c.observe(gone)
-	return c.record.outcome()
+	return c.record.Outcome()
 }
 
 // remainingConsentWait returns how much longer the caller waits for consent.
@@ -96,19 +97,19 @@ func (s *Session) Await(ctx context.Context, callID string) runtime.Outcome {
 		return runtime.Outcome{CallID: callID, Message: "there is no such call in this session"}
 	}
 	e := s.exec
-	saw := e.sched.Wait(&r.first, nil, ctx.Done())
-	if saw != sched.Done && r.final != nil {
-		if saw = e.sched.Wait(r.final, e.approvals.Closed(), ctx.Done()); saw == sched.Second {
-			if out, waits := r.call.pendingOutcome(); waits {
+	saw := e.sched.Wait(&r.First, nil, ctx.Done())
+	if saw != sched.Done && r.Final != nil {
+		if saw = e.sched.Wait(r.Final, e.approvals.Closed(), ctx.Done()); saw == sched.Second {
+			if out, waits := r.Live.pendingOutcome(); waits {
 				return out
 			}
-			saw = e.sched.Wait(r.final, nil, ctx.Done())
+			saw = e.sched.Wait(r.Final, nil, ctx.Done())
 		}
 	}
 	if saw == sched.Done {
-		return r.currentOutcome(s)
+		return currentOutcome(r)
 	}
-	return r.outcome()
+	return r.Outcome()
 }
 
 // Await is Session.Await for a caller that has only the id of the session. It needs a
@@ -117,36 +118,33 @@ func (e *Executor) Await(ctx context.Context, sessionID, callID string) runtime.
 	return e.sessionOf(sessionID).Await(ctx, callID)
 }
 
-// await returns the outcome of a call that another caller made.
-func (r *callRecord) await(ctx context.Context, s *Session) runtime.Outcome {
+// awaitOther returns the outcome of a call that another caller made.
+func (s *Session) awaitOther(ctx context.Context, r *callRecord) runtime.Outcome {
 	e := s.exec
-	if !r.first.Fired() && e.sched.Wait(&r.first, nil, ctx.Done()) == sched.Done {
-		return r.currentOutcome(s)
+	if !r.First.Fired() && e.sched.Wait(&r.First, nil, ctx.Done()) == sched.Done {
+		return currentOutcome(r)
 	}
-	if r.final == nil {
-		return r.outcome()
+	if r.Final == nil {
+		return r.Outcome()
 	}
-	if out, waits := r.call.pendingOutcome(); waits {
+	if out, waits := r.Live.pendingOutcome(); waits {
 		return out
 	}
-	if e.sched.Wait(r.final, nil, ctx.Done()) == sched.Done {
-		return r.currentOutcome(s)
+	if e.sched.Wait(r.Final, nil, ctx.Done()) == sched.Done {
+		return currentOutcome(r)
 	}
-	return r.outcome()
+	return r.Outcome()
 }
 
 // currentOutcome returns the present outcome of the call, which may be pending or cancelled.
-func (r *callRecord) currentOutcome(*Session) runtime.Outcome {
-	if r.first.Fired() {
-		if r.final == nil || r.final.Fired() {
-			return r.outcome()
+func currentOutcome(r *callRecord) runtime.Outcome {
+	if r.First.Fired() {
+		if r.Ended() {
+			return r.Outcome()
 		}
-		if out, waits := r.call.pendingOutcome(); waits {
+		if out, waits := r.Live.pendingOutcome(); waits {
 			return out
 		}
 	}
-	return runtime.Outcome{
-		CallID: r.id, Tool: r.tool, Kind: runtime.Cancelled, Reason: runtime.ReasonCancelled, AllReasons: []runtime.Reason{runtime.ReasonCancelled},
-		Message: "nobody waits for the call here any more; it goes on",
-	}
+	return outcomes.StillRuns(r.ID, r.Tool)
 }

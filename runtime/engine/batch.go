@@ -50,9 +50,9 @@ func (t *Turn) executeParallel(ctx context.Context, calls []runtime.Call, outcom
 		if c == nil {
 			continue
 		}
-		if e.sched.Wait(&b.admitted, &c.record.first, ctx.Done()) == sched.Done {
+		if e.sched.Wait(&b.admitted, &c.record.First, ctx.Done()) == sched.Done {
 			c.cancelByCaller()
-			e.sched.Wait(&b.admitted, &c.record.first, nil)
+			e.sched.Wait(&b.admitted, &c.record.First, nil)
 		}
 	}
 	e.sched.Fire(open)
@@ -60,7 +60,7 @@ func (t *Turn) executeParallel(ctx context.Context, calls []runtime.Call, outcom
 		if c != nil {
 			c.await(&outcomes[i])
 		} else {
-			outcomes[i] = earlier[i].await(ctx, s)
+			outcomes[i] = t.run.session.awaitOther(ctx, earlier[i])
 		}
 	}
 }

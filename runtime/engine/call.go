@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"fmt"
 	"sync/atomic"
 	"time"
 
@@ -14,11 +13,12 @@ import (
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
 	"github.com/ambit-tools/ambit/runtime/internal/lockorder"
 	"github.com/ambit-tools/ambit/runtime/internal/metadata"
+	"github.com/ambit-tools/ambit/runtime/internal/outcomes"
 	"github.com/ambit-tools/ambit/runtime/internal/refusal"
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
 	"github.com/ambit-tools/ambit/runtime/internal/tally"
 	"github.com/ambit-tools/ambit/runtime/internal/tap"
-	"github.com/ambit-tools/ambit/runtime/internal/wording"
+	"github.com/ambit-tools/ambit/runtime/internal/tools"
 	"github.com/ambit-tools/ambit/runtime/internal/workers"
 	"github.com/ambit-tools/ambit/runtime/rules"
 	"github.com/ambit-tools/ambit/runtime/wire"
@@ -29,17 +29,17 @@ import (
 type call struct {
 	work // of the goroutine that executes the call
 
-	mu    lockorder.Mutex[lockorder.Call] // guards all that follows
-	life  lifecycle.Call                  // phase, attempt and fence, and who may end the call
-	scope attempt.Scope                   // what its attempts do
-	undoState
-	consent      *consentState // the consent that it needs; nil: none yet
+	mu           lockorder.Mutex[lockorder.Call] // guards all that follows
+	life         lifecycle.Call                  // phase, attempt and fence, and who may end the call
+	scope        attempt.Scope                   // what its attempts do
+	prepared     wire.Value                      // what the journal holds for the undo; prepared once for all attempts
+	isPrepared   bool                            // prepared was computed, and may be nil
+	consent      *consentState                   // the consent that it needs; nil: none yet
 	state        runtime.State
 	watch        tally.Watch
 	evaluation   *deadline.Context // of the policy that is being asked
 	revision     string            // of the policy that evaluated the call
 	position     int               // in the list of active calls, from 1; guarded by the session
-	reservation  reservation       // what it holds in the rule state; guarded by the session
 	entry        uint64            // position of its latest entry in the journal
 	invoked      bool              // its first event was emitted
 	unrecorded   bool              // the journal has no entry of it: the commit log was stalled when it was made
@@ -57,10 +57,9 @@ type ident struct {
 	record   *callRecord
 	id       string
 	began    time.Time
-	batch    *batch // nil: it is not in a batch
-	tool     *tool  // nil: there is none of that name
-	index    int    // of the tool in the registry
-	size     int    // of the input, in bytes
+	batch    *batch      // nil: it is not in a batch
+	tool     *tools.Tool // nil: there is none of that name
+	size     int         // of the input, in bytes
 	metadata map[string]string
 	notes    []string    // of the outcome
 	span     *tally.Span // nil: there is no tracer
@@ -77,13 +76,9 @@ type work struct {
 	workCtx            context.Context  // of policy and handler
 	policyCtx          deadline.Context // of the first evaluation
 	now                time.Time        // of the present step
-	args               wire.Value       // as decoded
-	final              wire.Value       // after rewrites
-	text               []byte           // of args; never changed
-	finalText          []byte           // of final
-	heartbeat          bool             // the model asked to be continued
+	values             tools.Values
+	heartbeat          bool // the model asked to be continued
 	obligations        []runtime.Obligation
-	outputs            wire.Value
 	slotGranted        *sched.Event // fires when the call has a slot; nil: it does not wait for one
 	slot               bool         // holds a slot of its tool
 	inFlight           bool         // counted in the capacity
@@ -92,13 +87,6 @@ type work struct {
 	declarationChanged bool         // it waits for consent that was requested under another declaration of its tool
 	workReturned       bool         // the work returned without a panic and without Goexit
 	handlerDone        atomic.Bool  // its handler has returned
-}
-
-// An undoState is what the journal holds for the undo of the call. It is prepared once for all
-// attempts.
-type undoState struct {
-	prepared   wire.Value
-	isPrepared bool // prepared was computed, and may be nil
 }
 
 // consentState holds what a call knows of the consent that it needs.
@@ -115,15 +103,6 @@ type consentState struct {
 	previewCtx     *deadline.Context // of the preview; guarded by the call
 	waitOver       *sched.Event      // fires when ConsentWait is over; guarded by the call
 }
-
-// A reservation says what a call holds in the rule state of its session.
-type reservation uint8
-
-const (
-	reservedNothing reservation = iota
-	reserved
-	reservedAndInvoked // its handler was started
-)
 
 // An evaluation is the result of the policy about a call. The rules are checked separately.
 type evaluation struct {
@@ -152,12 +131,7 @@ type scratch struct {
 func (c *ident) clock() time.Time { return c.exec.sched.Since(c.began) }
 
 // done returns the event that fires when c has its outcome.
-func (c *ident) done() *sched.Event {
-	if c.record.final != nil {
-		return c.record.final
-	}
-	return &c.record.first
-}
+func (c *ident) done() *sched.Event { return c.record.Done() }
 
 // key returns the key of the call's transaction.
 func (c *ident) key() runtime.CallKey { return runtime.CallKey{Session: c.run.session.id, Call: c.id} }
@@ -185,27 +159,11 @@ func bounded(due, limit time.Time) time.Time {
 // deadline returns how long one attempt of c may take, without the budget of its turn: what its
 // tool declares, or less if the turn caps it.
 func (c *ident) deadline() time.Duration {
-	d := deadlineOf(c.tool.spec)
+	d := c.tool.Deadline()
 	if most := c.turn.limit; most > 0 && most < d {
 		return most
 	}
 	return d
-}
-
-// deadlineOf returns how long one attempt may take.
-func deadlineOf(s *runtime.Spec) time.Duration {
-	if s.Deadline > 0 {
-		return s.Deadline
-	}
-	return runtime.DefaultDeadline
-}
-
-// outputLimit returns how many bytes an output may have.
-func outputLimit(s *runtime.Spec) int64 {
-	if s.Limits.Output > 0 {
-		return s.Limits.Output
-	}
-	return runtime.DefaultOutputLimit
 }
 
 // enterPhase takes the call to phase p, which ends at due, or never when due is zero. It
@@ -231,21 +189,26 @@ func (c *call) latestEntry() uint64 {
 }
 
 // enterExecutor counts c among the calls in flight. It returns the outcome of a call
-// that exceeds the capacity, nil otherwise.
+// that exceeds the capacity, nil otherwise. No event is emitted for such a call, and its id can be
+// used again.
 func (c *work) enterExecutor() *runtime.Outcome {
 	e := c.exec
 	if e.capacity.inFlight.Add(1) > e.capacity.limit {
 		e.capacity.inFlight.Add(-1)
-		return c.atCapacity(leastRetry, "the executor is busy: "+wording.Plural(e.capacity.limit, "1 call is", "%d calls are")+" in flight")
+		e.capacity.refused.Add(1)
+		out := outcomes.ExecutorBusy(c.record.Tool, e.capacity.limit, leastRetry)
+		return &out
 	}
 	c.inFlight = true
 	if c.tool == nil {
 		return nil
 	}
-	slot := &e.slots[c.index]
+	slot := &e.slots[c.tool.Index]
 	if !slot.Enter() {
 		c.leaveExecutor()
-		return c.atCapacity(slot.RetryAfter(), fmt.Sprintf("%q is busy: %d of its calls run or wait", c.record.tool, slot.Most()))
+		e.capacity.refused.Add(1)
+		out := outcomes.ToolBusy(c.record.Tool, slot.Most(), slot.RetryAfter())
+		return &out
 	}
 	return nil
 }
@@ -254,7 +217,7 @@ func (c *work) enterExecutor() *runtime.Outcome {
 func (c *work) reenterExecutor() {
 	c.inFlight = true
 	c.exec.capacity.inFlight.Add(1)
-	c.exec.slots[c.index].Enter()
+	c.exec.slots[c.tool.Index].Enter()
 }
 
 // leaveExecutor undoes enterExecutor.
@@ -265,19 +228,7 @@ func (c *work) leaveExecutor() {
 	c.inFlight = false
 	c.exec.capacity.inFlight.Add(-1)
 	if c.tool != nil {
-		c.exec.slots[c.index].Leave()
-	}
-}
-
-// atCapacity returns the outcome of a call that exceeds the capacity. No event is
-// emitted for it, and its id can be used again.
-func (c *ident) atCapacity(retry time.Duration, why string) *runtime.Outcome {
-	c.exec.capacity.refused.Add(1)
-	return &runtime.Outcome{
-		Tool: c.record.tool, Kind: runtime.Denied,
-		Reason: runtime.ReasonAtCapacity, AllReasons: []runtime.Reason{runtime.ReasonAtCapacity},
-		Detail:  runtime.Detail{RetryAfter: retry},
-		Message: fmt.Sprintf("%s; make the call again in %s", why, wording.Wait(retry)),
+		c.exec.slots[c.tool.Index].Leave()
 	}
 }
 
@@ -285,16 +236,16 @@ func (c *ident) atCapacity(retry time.Duration, why string) *runtime.Outcome {
 // counts of the executor and the run.
 func (c *work) releaseResources() {
 	if c.slotGranted != nil {
-		c.exec.slots[c.index].CancelWait(c.slotGranted, &c.exec.sched)
+		c.exec.slots[c.tool.Index].CancelWait(c.slotGranted, &c.exec.sched)
 		c.slotGranted = nil
 	}
 	if c.slot {
-		c.exec.slots[c.index].ReleaseAfter(c.clock().Sub(c.now), &c.exec.sched)
+		c.exec.slots[c.tool.Index].ReleaseAfter(c.clock().Sub(c.now), &c.exec.sched)
 		c.slot = false
 	}
 	c.leaveExecutor()
 	if c.inGates {
-		c.run.node.workers.Leave()
+		c.run.node.Workers.Leave()
 		c.exec.gate.Leave()
 		c.inGates = false
 	}
@@ -317,17 +268,17 @@ func (c *call) Info() callctx.Info {
 func (c *ident) Info() callctx.Info {
 	cfg := c.run.session.cfg.Load()
 	info := callctx.Info{
-		ID: c.id, Tool: c.record.tool, Session: cfg.ID, Run: c.run.id, Agent: c.run.agent,
+		ID: c.id, Tool: c.record.Tool, Session: cfg.ID, Run: c.run.id, Agent: c.run.agent,
 		Principal: c.run.principal, Behavior: cfg.Behavior, Undo: c.undoing, Metadata: c.metadata, Turn: c.turn.number, ClientRequest: metadata.Request(c.metadata),
 	}
 	if c.tool != nil {
-		info.Capabilities = c.tool.spec.Capabilities
+		info.Capabilities = c.tool.Spec.Capabilities
 	}
 	return info
 }
 
 // Declaration returns the spec of the tool.
-func (c *ident) Declaration() *runtime.Spec { return c.tool.spec }
+func (c *ident) Declaration() *runtime.Spec { return c.tool.Spec }
 
 // PartFault reports a fault of a participant.
 func (c *ident) PartFault(err error) { c.exec.report(c.newFault(runtime.ReasonCommitFailed, err)) }

@@ -3,8 +3,8 @@ package engine
 import (
 	"context"
 
-	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
+	"github.com/ambit-tools/ambit/runtime/internal/outcomes"
 	"github.com/ambit-tools/ambit/runtime/operator"
 )
 
@@ -23,17 +23,17 @@ func (s *Session) Cancel(ctx context.Context, callID string, by operator.Actor, 
 		return err
 	}
 	s.mu.Lock()
-	r := s.calls.find(callID)
+	r := s.memory.Find(callID)
 	if r == nil {
 		s.mu.Unlock()
 		return actionError(CodeUnknownCall)
 	}
-	c, ended := r.call, r.ended()
+	c, ended := r.Live, r.Ended()
 	s.mu.Unlock()
 	if ended || c == nil {
 		return actionError(CodeAlreadyEnded)
 	}
-	e := cancellation(runtime.ReasonCancelled)
+	e := aborted(outcomes.Cancelled())
 	if e.by, e.cause = by.ID, lifecycle.ByOperator; reason != "" {
 		e.outcome.Message += ": " + reason
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/internal/entry"
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
+	"github.com/ambit-tools/ambit/runtime/internal/outcomes"
 	"github.com/ambit-tools/ambit/runtime/internal/transaction"
 	"github.com/ambit-tools/ambit/runtime/journal"
 )
@@ -29,7 +30,7 @@ func (c *call) commitParts(e *result) {
 	}
 	drained := c.scope.Seal()
 	c.mu.Unlock()
-	reads := c.tool.spec.Effect == runtime.SideEffectRead
+	reads := c.tool.Spec.Effect == runtime.SideEffectRead
 	switch what, err := c.scope.Commit(drained, reads, func(seals []journal.Seal) error {
 		if !c.decideToCommit(e, seals) {
 			return errNotDecided
@@ -112,6 +113,6 @@ func (c *work) commitFailed(e *result, err error) {
 func (c *ident) setUnknown(e *result, r runtime.Reason, err error) {
 	*e = result{
 		cause: lifecycle.ByReturn, event: runtime.EventUnknown, to: runtime.StateExecuting, fault: c.newFault(r, fmt.Errorf("commit: %w", err)),
-		outcome: runtime.Outcome{Kind: runtime.Unknown, Reason: r, Message: "it is not known whether the call was committed: it may have taken effect"},
+		outcome: outcomes.CommitUnknown(r),
 	}
 }

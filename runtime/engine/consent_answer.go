@@ -4,11 +4,11 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
+	"github.com/ambit-tools/ambit/runtime/internal/outcomes"
 	"github.com/ambit-tools/ambit/runtime/internal/wording"
 	"github.com/ambit-tools/ambit/runtime/rules"
 	"github.com/ambit-tools/ambit/runtime/wire"
@@ -32,7 +32,7 @@ func (e *Executor) Decide(ctx context.Context, requestID string, a Answer) Resol
 		return res
 	}
 	if res.Kind == consent.Accepted && !a.NoWait {
-		e.sched.Wait(c.record.final, nil, ctx.Done())
+		e.sched.Wait(c.record.Final, nil, ctx.Done())
 	}
 	res.setCall(c)
 	return res
@@ -41,9 +41,9 @@ func (e *Executor) Decide(ctx context.Context, requestID string, a Answer) Resol
 // setCall sets the fields about the call of the request.
 func (r *Resolution) setCall(c *call) {
 	r.Call = c.id
-	ended := c.record.final == nil || c.record.final.Fired()
+	ended := c.record.Final == nil || c.record.Final.Fired()
 	if ended {
-		out := c.record.outcome()
+		out := c.record.Outcome()
 		r.Outcome = &out
 	}
 	c.mu.Lock()
@@ -89,21 +89,12 @@ func (e *Executor) resolve(ctx context.Context, requestID string, a Answer) (Res
 		if result.Status == consent.StatusApproved {
 			c.resume()
 		} else {
-			detail := runtime.Detail{Rule: "person", Message: a.Message}
-			e := denial(runtime.ReasonConsentDenied, detail, deniedBy(a.Message))
+			e := denied(outcomes.DeniedByPerson(a.Message))
 			e.cause = lifecycle.ByConsent
 			c.finish(e)
 		}
 	}
 	return res, c
-}
-
-// deniedBy returns the message for the model that a person denied the call.
-func deniedBy(message string) string {
-	if message == "" {
-		return "a person denied the call"
-	}
-	return "a person denied the call: " + message
 }
 
 // answerUnknown records an answer to a request that does not exist, or no longer exists.
@@ -135,9 +126,9 @@ func (c *call) prepareEdit(ctx context.Context, request string, text []byte, a *
 		return nil
 	}
 	e, a.Edit = &edit{}, &consent.Edit{}
-	args, violations, fault := c.decodeEdit(text)
-	if fault != nil {
-		c.exec.report(fault)
+	args, violations, panicked := c.tool.ReadArgs(text)
+	if panicked != nil {
+		c.exec.report(c.panicFault(panicked))
 	}
 	q := &a.Edit.Question
 	q.Call = c.consentCallWith(args, "")
@@ -162,7 +153,7 @@ func (c *call) prepareEdit(ctx context.Context, request string, text []byte, a *
 		return e
 	}
 	*q = asked
-	if e.preview, err = c.previewOf(ctx, final); err != nil {
+	if e.preview, err = c.tool.Preview(ctx, final); err != nil {
 		a.Edit.Err = fmt.Errorf("what the edited call would do cannot be shown: %w", err)
 	}
 	q.Call.Preview = e.preview
@@ -171,32 +162,18 @@ func (c *call) prepareEdit(ctx context.Context, request string, text []byte, a *
 	return e
 }
 
-// decodeEdit decodes edited arguments as strictly as the input of a call.
-func (c *ident) decodeEdit(text []byte) (args wire.Value, violations []wire.Violation, fault *CallError) {
-	defer func() {
-		if v := recover(); v != nil {
-			args, fault = nil, c.panicFault(v)
-		}
-	}()
-	args, violations = c.tool.Decode(text)
-	if violations != nil {
-		args = nil
-	}
-	return args, violations, nil
-}
-
 // evaluateArgs asks the policy about other arguments of a call that waits. It returns the
 // arguments and their text after the rewrites of the policy.
 func (c *ident) evaluateArgs(ctx context.Context, text []byte, args wire.Value) (d runtime.Decision, _ []byte, final wire.Value, err error) {
 	s := c.run.session
 	s.mu.Lock()
-	facts := c.run.currentFacts().Without(c.index)
+	facts := c.run.currentFacts().Without(c.tool.Index)
 	s.mu.Unlock()
 	d, err = c.evaluateDetached(ctx, c.policyInputOf(args, facts, c.clock()))
 	if err != nil || len(d.Rewrites) == 0 || len(d.Denials) > 0 || d.Effect == runtime.EffectDeny {
 		return d, text, args, err
 	}
-	rewritten, final, err := c.rewrite(text, args, d.Rewrites)
+	rewritten, final, err := c.tool.Rewrite(text, args, d.Rewrites)
 	if err != nil {
 		return d, text, args, err
 	}
@@ -206,7 +183,7 @@ func (c *ident) evaluateArgs(ctx context.Context, text []byte, args wire.Value) 
 
 // evaluateDetached evaluates the policy in its own goroutine, because the policy may hang.
 func (c *ident) evaluateDetached(ctx context.Context, in runtime.PolicyInput) (runtime.Decision, error) {
-	return c.exec.evaluations.Detached(ctx, c.index, func(ctx context.Context) (runtime.Decision, error) {
+	return c.exec.evaluations.Detached(ctx, c.tool.Index, func(ctx context.Context) (runtime.Decision, error) {
 		return c.exec.policy.Decide(ctx, &in)
 	})
 }
@@ -223,12 +200,12 @@ func (c *call) recordAnswer(request string, a *consent.Answer, ed *edit) *consen
 		return ev.Result
 	}
 	n.edited = true
-	c.final, c.finalText, c.consent.preview = ed.args, ed.text, ed.preview
+	c.values.Final, c.values.FinalText, c.consent.preview = ed.args, ed.text, ed.preview
 	s := c.run.session
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if ev.Result.Resolution == consent.Recorded {
-		c.rebind(&ed.rule, now)
+		s.memory.Rebind(c.exec.instant(now), &ed.rule)
 	}
 	n.session = true
 	c.transition(runtime.EventApprovalDecided, c.state, &n)
@@ -243,14 +220,4 @@ func (e *Executor) notRecorded(c *call) Resolution {
 		res.setCall(c)
 	}
 	return res
-}
-
-// rebind replaces the arguments of a call in the rule state while the call continues to wait. When
-// the rules refuse the new arguments they keep the old ones, and the call is refused after its
-// approval. The locks of the call and its session are held.
-func (c *ident) rebind(rc *rules.Call, now time.Time) {
-	s := c.run.session
-	if v, ev := s.state.Rebind(c.exec.instant(now), rc); v.Admitted() {
-		s.addRuleEvent(&ev)
-	}
 }

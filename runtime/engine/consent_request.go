@@ -1,18 +1,17 @@
 package engine
 
 import (
-	"context"
+	"cmp"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/internal/approvals"
 	"github.com/ambit-tools/ambit/runtime/internal/deadline"
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
+	"github.com/ambit-tools/ambit/runtime/internal/outcomes"
 	"github.com/ambit-tools/ambit/runtime/internal/usercode"
-	"github.com/ambit-tools/ambit/runtime/internal/wording"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
@@ -26,15 +25,14 @@ func (c *call) prepareQuestion() bool {
 		c.mu.Unlock()
 	}
 	if j.asks {
-		q, err := c.questionOf(c.final, &j.decision)
+		q, err := c.questionOf(c.values.Final, &j.decision)
 		if err != nil && !c.approved() { // an approved one is asked another question now: use finds that
-			j.Refuse(runtime.ReasonConsentUnavailable, askDetail(j.decision.Asks), fmt.Sprintf("%q needs somebody's consent: %v", c.record.tool, err))
+			j.Refuse(runtime.ReasonConsentUnavailable, outcomes.AskDetail(j.decision.Asks), fmt.Sprintf("%q needs somebody's consent: %v", c.record.Tool, err))
 			return true
 		}
 		c.consent.question = q
 	}
-	hook, declared := c.tool.hooks.Preview, c.tool.spec.Consent
-	if hook == nil || declared == nil || !declared.Preview || !c.approved() && (c.exec.approvals.Answered(c.now, &c.consent.question) || c.noApprover() != nil) {
+	if !c.tool.Previews() || !c.approved() && (c.exec.approvals.Answered(c.now, &c.consent.question) || c.noApprover() != nil) {
 		return true
 	}
 	plain := len(j.decision.Rewrites) == 0
@@ -59,7 +57,7 @@ func (c *call) makePreview() bool {
 	if !c.enterPhase(lifecycle.Previewing, due) {
 		return false
 	}
-	p, err := c.previewOf(ctx, c.final)
+	p, err := c.tool.Preview(ctx, c.values.Final)
 	var failed evaluation
 	if err != nil {
 		failed = c.previewFailed(err)
@@ -77,23 +75,6 @@ func (c *call) makePreview() bool {
 	return true
 }
 
-// previewOf calls the preview hook of the tool, if it has one.
-func (c *ident) previewOf(ctx context.Context, args wire.Value) (p *consent.Preview, err error) {
-	declared := c.tool.spec.Consent
-	if c.tool.hooks.Preview == nil || declared == nil || !declared.Preview {
-		return nil, nil
-	}
-	err = usercode.Call(func() error {
-		mediaType, text, err := c.tool.hooks.Preview(ctx, args)
-		p = &consent.Preview{MediaType: mediaType, Text: text}
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	return p, nil
-}
-
 var errPreviewLate = errors.New("preview: it did not end within the deadline of the tool and the budget of the turn")
 
 // previewFailed returns the evaluation of a call whose preview failed. It reads the
@@ -103,7 +84,8 @@ func (c *call) previewFailed(err error) (j evaluation) {
 	if _, returned := errors.AsType[*usercode.Error](err); returned {
 		whole = usercode.ErrorText(err)
 	}
-	message, code := c.toolMessage(err, whole, fmt.Sprintf("%q could not show what the call would do", c.record.tool))
+	text, code := c.tool.ErrorText(err, whole)
+	message := cmp.Or(c.redactText(text), fmt.Sprintf("%q could not show what the call would do", c.record.Tool))
 	j.Refuse(runtime.ReasonPreviewFailed, runtime.Detail{Code: code}, message)
 	j.fault = c.newFault(runtime.ReasonPreviewFailed, fmt.Errorf("preview: %w", err))
 	return j
@@ -113,25 +95,23 @@ func (c *call) previewFailed(err error) (j evaluation) {
 func (c *ident) previewLate() *result {
 	return &result{
 		event: runtime.EventFailed, to: runtime.StateFailed, fault: c.newFault(runtime.ReasonPreviewFailed, errPreviewLate),
-		outcome: runtime.Outcome{Kind: runtime.Failed, Reason: runtime.ReasonPreviewFailed, Message: fmt.Sprintf("%q could not show in time what the call would do", c.record.tool)},
+		outcome: outcomes.PreviewLate(c.record.Tool),
 	}
 }
 
 // questionOf returns the question about the call with some arguments. The error says
 // that no approver could ever agree to the call.
 func (c *ident) questionOf(args wire.Value, d *runtime.Decision) (consent.Question, error) {
-	return approvals.Question(c.tool.spec, c.consentCallWith(args, d.Revision), d)
+	return approvals.Question(c.tool.Spec, c.consentCallWith(args, d.Revision), d)
 }
 
 func (c *ident) consentCallWith(args wire.Value, revision string) consent.Call {
 	return consent.Call{
-		ID: c.id, Tool: c.record.tool, Pin: c.tool.spec.Pin,
+		ID: c.id, Tool: c.record.Tool, Pin: c.tool.Spec.Pin,
 		Session: c.run.session.id, Run: c.run.id, Principal: c.run.principal, Agent: c.run.agent,
 		Args: args, Revision: revision,
 	}
 }
-
-var errNoApprover = errors.New("there is nobody to ask")
 
 // noApprover returns the result of a call that needs consent when there is no approver
 // and the application does not poll Requests; nil otherwise.
@@ -139,8 +119,7 @@ func (c *work) noApprover() *result {
 	if c.exec.polled || len(c.exec.approvers) > 0 {
 		return nil
 	}
-	return denial(runtime.ReasonConsentUnavailable, askDetail(c.worker.Scratch.evaluation.decision.Asks), fmt.Sprintf(
-		"%q needs somebody's consent and %v", c.record.tool, errNoApprover))
+	return denied(outcomes.NoApprover(c.record.Tool, c.worker.Scratch.evaluation.decision.Asks))
 }
 
 // checkOpenLimit returns the result of a call that needs consent when its session is full: it has as
@@ -149,18 +128,7 @@ func (c *work) checkOpenLimit(full bool) *result {
 	if !full {
 		return nil
 	}
-	most := c.exec.maxOpenRequests
-	return denial(runtime.ReasonTooManyPending, askDetail(c.worker.Scratch.evaluation.decision.Asks), fmt.Sprintf(
-		"%q needs somebody's consent and %s the most that may: call it when some are answered", c.record.tool,
-		wording.Plural(most, "1 request of this session waits for an answer, which is", "%d requests of this session wait for answers, which are")))
-}
-
-// askDetail names the first ask.
-func askDetail(asks []runtime.Ask) runtime.Detail {
-	if len(asks) == 0 {
-		return runtime.Detail{}
-	}
-	return runtime.Detail{Rule: asks[0].ID, At: asks[0].At}
+	return denied(outcomes.TooManyPending(c.record.Tool, c.exec.maxOpenRequests, c.worker.Scratch.evaluation.decision.Asks))
 }
 
 // useConsent uses up the approval or the grant that allows the call to start, and checks that the
@@ -172,7 +140,7 @@ func (c *call) useConsent() *result {
 	switch {
 	case a.id != "":
 		now := a.question
-		now.Call = c.consentCallWith(c.final, c.revision)
+		now.Call = c.consentCallWith(c.values.Final, c.revision)
 		now.Call.Preview = a.preview
 		m = c.exec.approvals.Use(c.now, a.id, &now, a.noLongerAsked)
 	case a.grant != "":
@@ -183,33 +151,22 @@ func (c *call) useConsent() *result {
 		a.approvedBy = c.exec.approvals.ApprovedBy(a.id, a.grant)
 		return nil
 	case m.Expired:
-		return denial(runtime.ReasonConsentExpired, runtime.Detail{}, "the approval is too old: make the call again")
+		return denied(outcomes.TooOld())
 	}
-	return denial(runtime.ReasonBindingMismatch, runtime.Detail{Changed: m.Changed}, "the call is not what was approved any more: make it again")
+	return denied(outcomes.Mismatch(m.Changed))
 }
 
 // pending returns the outcome of a call that waits for consent. c.mu is held.
 func (c *call) pending() runtime.Outcome {
-	out := runtime.Outcome{
-		CallID: c.id, Tool: c.record.tool, Kind: runtime.Pending, Reason: runtime.ReasonConsentRequired,
-		AllReasons: []runtime.Reason{runtime.ReasonConsentRequired}, RequestID: c.consent.id, Revision: c.revision, Loop: runtime.LoopWait,
-	}
 	now := c.clock()
-	out.Duration = now.Sub(c.began)
-	who := "somebody"
 	// A dry call has no request: its outcome describes a request made now.
 	q := &c.consent.question
 	reasons, need, life := q.Reasons, q.Requirement, q.Requirement.Timeout
 	if r, ok := c.exec.approvals.Request(c.consent.id); ok {
 		reasons, need, life = r.Reasons, r.Requirement, r.Expires.Sub(now)
 	}
-	if len(reasons) > 0 {
-		out.Detail = runtime.Detail{Rule: reasons[0].Code, At: reasons[0].At, Message: reasons[0].Message, ExpiresIn: life}
-		if len(need.Approvers) > 0 {
-			who = strings.Join(need.Approvers, " or ")
-		}
-	}
-	out.Message = fmt.Sprintf("%q waits for the consent of %s", c.record.tool, who)
+	out := outcomes.Pending(c.record.Tool, reasons, need, life)
+	out.CallID, out.RequestID, out.Revision, out.Duration = c.id, c.consent.id, c.revision, now.Sub(c.began)
 	if c.dry {
 		return out
 	}

@@ -7,8 +7,8 @@ import (
 	"sync/atomic"
 
 	"github.com/ambit-tools/ambit/runtime"
-	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
+	"github.com/ambit-tools/ambit/runtime/internal/outcomes"
 	"github.com/ambit-tools/ambit/runtime/internal/tally"
 )
 
@@ -25,7 +25,7 @@ func (c *call) park() {
 	c.mu.Lock()
 	goOn := c.life.Park()
 	c.mu.Unlock()
-	c.exec.sched.Fire(&c.record.first)
+	c.exec.sched.Fire(&c.record.First)
 	if goOn {
 		c.submitApproved()
 	}
@@ -45,17 +45,16 @@ func (c *call) resume() {
 // longer ends with the context of its caller.
 func (c *call) submitApproved() {
 	if c.declarationChanged {
-		c.finish(denial(runtime.ReasonBindingMismatch, runtime.Detail{Changed: []string{consent.ChangedDeclaration.String()}},
-			"the tool is not declared any more as it was when the call was approved: make it again"))
+		c.finish(denied(outcomes.Redeclared()))
 		return
 	}
 	if !c.exec.gate.Enter() {
-		c.finish(denial(runtime.ReasonShuttingDown, runtime.Detail{}, "the executor is shutting down"))
+		c.finish(denied(outcomes.ShuttingDown()))
 		return
 	}
-	if !c.run.node.workers.Enter() {
+	if !c.run.node.Workers.Enter() {
 		c.exec.gate.Leave()
-		c.finish(cancellation(runtime.ReasonRunClosed))
+		c.finish(aborted(outcomes.RunClosed()))
 		return
 	}
 	trace(c)
@@ -63,7 +62,7 @@ func (c *call) submitApproved() {
 	c.life.Resume(c.budgetEnds())
 	c.inGates, c.workReturned = true, false
 	c.reenterExecutor()
-	c.args, c.text, c.now = c.final, c.finalText, c.clock()
+	c.values.Args, c.values.Text, c.now = c.values.Final, c.values.FinalText, c.clock()
 	c.watch.Enter(tally.Other, c.now)
 	c.handlerDone.Store(false)
 	c.workCtx = context.WithoutCancel(c.ctx)
@@ -100,7 +99,7 @@ func (c *call) notify() {
 				return
 			}
 			if int(failed.Add(1)) == len(e.approvers) && !e.polled {
-				over := denial(runtime.ReasonConsentUnavailable, runtime.Detail{}, fmt.Sprintf("%q needs somebody's consent and nobody could be asked", c.record.tool))
+				over := denied(outcomes.NobodyAsked(c.record.Tool))
 				over.cause = lifecycle.ByConsent
 				c.finish(over)
 			}

@@ -6,10 +6,11 @@ import (
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
+	"github.com/ambit-tools/ambit/runtime/internal/outcomes"
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
 	"github.com/ambit-tools/ambit/runtime/internal/tally"
 	"github.com/ambit-tools/ambit/runtime/internal/tap"
-	"github.com/ambit-tools/ambit/runtime/rules"
+	"github.com/ambit-tools/ambit/runtime/internal/tools"
 )
 
 // maxTries is how often a call is evaluated when other calls change the facts
@@ -26,9 +27,16 @@ func (c *call) decide() *result {
 			return workerDone
 		}
 		if !c.snapshot() {
-			return cancellation(runtime.ReasonRunClosed)
+			return aborted(outcomes.RunClosed())
 		}
-		if !c.evaluatePolicy() || !c.setRulesCall() || !c.prepareConsent() {
+		if !c.evaluatePolicy() {
+			return workerDone
+		}
+		var err error
+		if c.worker.Scratch.effect, err = c.fillRulesCall(&c.worker.Scratch.rulesCall, c.values.Final); err != nil {
+			c.failPolicy("arguments", fmt.Errorf("the arguments have no canonical form: %w", err))
+		}
+		if !c.prepareConsent() {
 			return workerDone
 		}
 		tapped := c.tapDecision()
@@ -78,13 +86,11 @@ func (c *call) snapshot() bool {
 	s := c.run.session
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if c.run.node.closing {
+	if c.run.node.Closing() {
 		return false
 	}
 	if c.position == 0 && !c.dry {
-		p := c.run.node
-		p.active = append(p.active, c)
-		c.position = len(p.active)
+		c.position = c.run.node.Enter(c)
 	}
 	c.worker.Scratch.view.open(c)
 	return true
@@ -121,8 +127,8 @@ func (c *call) admit() admission {
 		return notAdmitted(workerDone)
 	case s.admitting != c && (s.admitting != nil || !c.worker.Scratch.view.unchanged()):
 		return admission{again: true, wait: s.admittingDone}
-	case c.run.node.closing:
-		return notAdmitted(cancellation(runtime.ReasonRunClosed))
+	case c.run.node.Closing():
+		return notAdmitted(aborted(outcomes.RunClosed()))
 	}
 	s.endExclusion(c)
 	c.releaseRestored()
@@ -146,12 +152,12 @@ func (c *call) admitAsked() admission {
 	asking := c.exec.approvals.Begin(c.now, &c.consent.question)
 	defer asking.End()
 	grant, yes := asking.Answered()
-	declared := c.tool.spec.Consent
+	declared := c.tool.Spec.Consent
 	switch c.consent.grant = grant; {
 	case yes:
 		return c.reserve()
 	case c.noApprover() != nil:
-	case c.tool.hooks.Preview != nil && declared != nil && declared.Preview && c.consent.preview == nil:
+	case c.tool.Hooks.Preview != nil && declared != nil && declared.Preview && c.consent.preview == nil:
 		return admission{again: true} // the grant, or the suspension of asking, has ended meanwhile
 	}
 	s := c.run.session
@@ -163,20 +169,17 @@ func (c *call) admitAsked() admission {
 		return notAdmitted(e)
 	}
 	if err := asking.Prepare(); err != nil {
-		e := denial(runtime.ReasonPolicyError, runtime.Detail{Rule: "question"}, "the call cannot be put to an approver, and is denied therefore")
+		e := denied(outcomes.Unaskable())
 		e.fault = c.newFault(runtime.ReasonPolicyError, err)
 		return notAdmitted(e)
 	}
-	v, rule := s.state.Ask(c.exec.instant(c.now), rc)
-	if !v.Admitted() {
+	if v := s.memory.Ask(c.exec.instant(c.now), rc, c.record); !v.Admitted() {
 		return notAdmitted(c.denialBy(v, rc, &c.worker.Scratch.evaluation))
 	}
-	c.reservation = reserved
-	s.addRuleEvent(&rule)
 	c.consent.id, c.consent.since = asking.Add(c), c.now
 	c.life.Ask()
 	c.watch.Enter(tally.Consent, c.now)
-	c.record.final, c.record.call = sched.NewEvent(), c
+	c.record.Final, c.record.Live = sched.NewEvent(), c
 	c.transition(runtime.EventApprovalRequested, runtime.StateValidated, &note{at: c.now, session: true})
 	return notAdmitted(workerDone)
 }
@@ -191,34 +194,20 @@ func (c *call) admitDry() admission {
 		if e := cmp.Or(c.noApprover(), c.checkOpenLimit(c.exec.approvals.Full(c.run.session.id))); e != nil {
 			return notAdmitted(e)
 		}
-		return notAdmitted(&result{event: runtime.EventAborted, to: runtime.StateAborted, outcome: c.pending()})
+		return notAdmitted(aborted(c.pending()))
 	}
 	return notAdmitted(&result{event: runtime.EventAborted, to: runtime.StateAborted, verdict: &Verdict{Runs: true}})
 }
 
 // admitApproved admits a call that waited for consent, without counting its own reservation.
 func (c *call) admitApproved() admission {
-	s := c.run.session
-	resume := s.state.Resume
-	if c.reservation == reservedNothing { // it was admitted before a restart
-		resume = s.state.Admit
-	}
-	v, ev := resume(c.exec.instant(c.now), &c.worker.Scratch.rulesCall)
+	v := c.run.session.memory.Resume(c.exec.instant(c.now), &c.worker.Scratch.rulesCall, c.record)
 	if !v.Admitted() {
 		return notAdmitted(c.denialBy(v, &c.worker.Scratch.rulesCall, &c.worker.Scratch.evaluation))
 	}
 	c.consent.noLongerAsked = !c.worker.Scratch.evaluation.asks
-	c.recordAuthorized(&ev)
+	c.recordAuthorized()
 	return admission{}
-}
-
-// setRulesCall prepares the description of the call that the rules check.
-func (c *call) setRulesCall() bool {
-	var err error
-	if c.worker.Scratch.effect, err = c.fillRulesCall(&c.worker.Scratch.rulesCall, c.final); err != nil {
-		c.failPolicy("arguments", fmt.Errorf("the arguments have no canonical form: %w", err))
-	}
-	return true
 }
 
 // releaseRestored releases the reservation of a call that was admitted before a restart and is
@@ -227,21 +216,17 @@ func (c *call) releaseRestored() {
 	if !c.needsReadmission {
 		return
 	}
-	c.needsReadmission, c.reservation = false, reservedNothing
-	s := c.run.session
-	if ev, err := s.state.Release(c.exec.instant(c.now), c.id); err == nil {
-		s.addRuleEvent(&ev)
-	}
+	c.needsReadmission = false
+	c.run.session.memory.Release(c.exec.instant(c.now), c.record)
 }
 
 // reserve admits the call and, when it need not wait for anything, starts it.
 func (c *call) reserve() admission {
-	s := c.run.session
-	v, ev := s.state.Admit(c.exec.instant(c.now), &c.worker.Scratch.rulesCall)
+	v := c.run.session.memory.Admit(c.exec.instant(c.now), &c.worker.Scratch.rulesCall, c.record)
 	if !v.Admitted() {
 		return notAdmitted(c.denialBy(v, &c.worker.Scratch.rulesCall, &c.worker.Scratch.evaluation))
 	}
-	c.recordAuthorized(&ev)
+	c.recordAuthorized()
 	if c.startsNow() {
 		return notAdmitted(c.recordStart(c.deadline()))
 	}
@@ -251,16 +236,14 @@ func (c *call) reserve() admission {
 // startsNow reports whether an admitted call need not wait for anything before it starts.
 // Admission and start are then one step.
 func (c *call) startsNow() bool {
-	return c.batch == nil && c.consent == nil && !c.exec.sched.Counts() && !c.exec.slots[c.index].Limited() &&
-		!c.turn.blocks(c.index) && c.exec.workers.Halted() == 0
+	return c.batch == nil && c.consent == nil && !c.exec.sched.Counts() && !c.exec.slots[c.tool.Index].Limited() &&
+		!c.turn.blocks(c.tool.Index) && c.exec.workers.Halted() == 0
 }
 
 // recordAuthorized records that the call is admitted, and queues it for a slot of its tool. Both
 // are one step: calls get slots in the order of their records, which a replay follows.
-func (c *call) recordAuthorized(ev *rules.Event) {
+func (c *call) recordAuthorized() {
 	c.scope.SetEffect(c.worker.Scratch.effect)
-	c.reservation = reserved
-	c.run.session.addRuleEvent(ev)
 	c.requestSlot(func() {
 		c.transition(runtime.EventAuthorized, runtime.StateAuthorized, &note{at: c.now, session: true})
 	})
@@ -273,16 +256,15 @@ func (c *work) keepVerdict(e *result) {
 		e.verdict = &Verdict{}
 	}
 	e.verdict.Decision = c.worker.Scratch.evaluation.decision
-	e.verdict.Input = encoded(c.final)
+	e.verdict.Input = tools.JSON(c.values.Final)
 }
 
 // checkBlocked refuses a tool that timed out in this turn and may not be retried.
 func (c *ident) checkBlocked() *result {
-	if !c.turn.blocks(c.index) {
+	if !c.turn.blocks(c.tool.Index) {
 		return nil
 	}
-	return denial(runtime.ReasonBlockedAfterTimeout, runtime.Detail{}, fmt.Sprintf(
-		"%q timed out in this turn and is not retryable: it may be called again in the next turn", c.record.tool))
+	return denied(outcomes.Blocked(c.record.Tool))
 }
 
 // awaitTurn waits until the rest of the batch is admitted, and then for a slot of the tool. It
@@ -309,7 +291,7 @@ func (c *call) awaitTurn() *result {
 
 // requestSlot queues the call for a slot of its tool, and calls then in the same step.
 func (c *work) requestSlot(then func()) {
-	slots := &c.exec.slots[c.index]
+	slots := &c.exec.slots[c.tool.Index]
 	if !slots.Limited() {
 		then()
 		return

@@ -1,10 +1,9 @@
 package engine
 
 import (
-	"fmt"
-
 	"github.com/ambit-tools/ambit/runtime"
-	"github.com/ambit-tools/ambit/runtime/internal/wording"
+	"github.com/ambit-tools/ambit/runtime/internal/outcomes"
+	"github.com/ambit-tools/ambit/runtime/internal/tools"
 	"github.com/ambit-tools/ambit/runtime/rules"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
@@ -21,39 +20,32 @@ func (c *ident) lookup() *result {
 	if c.tool != nil {
 		return nil
 	}
-	names := c.exec.reg.Names()
-	return &result{
-		event: runtime.EventDenied, to: runtime.StateFailed,
-		outcome: runtime.Outcome{
-			Kind: runtime.Denied, Reason: runtime.ReasonUnknownTool, Detail: runtime.Detail{Available: names},
-			Message: fmt.Sprintf("there is no tool %s; there are: %s", wording.Quote(c.record.tool), wording.Names(names)),
-		},
-	}
+	r := denied(outcomes.UnknownTool(c.record.Tool, c.exec.reg.Names()))
+	r.to = runtime.StateFailed
+	return r
 }
 
 // checkGates counts the call in the executor and the run, and checks that the journal can be
 // written, that the context is not done, and that the turn has the minimum budget left.
 func (c *call) checkGates() *result {
 	if !c.exec.gate.Enter() {
-		return denial(runtime.ReasonShuttingDown, runtime.Detail{}, "the executor is shutting down")
+		return denied(outcomes.ShuttingDown())
 	}
-	if !c.run.node.workers.Enter() {
+	if !c.run.node.Workers.Enter() {
 		c.exec.gate.Leave()
-		return denial(runtime.ReasonRunFinished, runtime.Detail{}, "the run is finished: it takes no more calls")
+		return denied(outcomes.RunFinished())
 	}
 	c.inGates = true
 	if r := c.checkJournal(); r != nil {
 		return r
 	}
 	if c.ctx.Err() != nil {
-		return cancellation(runtime.ReasonCancelled)
+		return aborted(outcomes.Cancelled())
 	}
 	if left, bounded := c.turn.remainingBudget(c.now); bounded && left < max(c.turn.minimum, 1) {
-		return denial(runtime.ReasonDeadline, runtime.Detail{Deadline: max(left, 0)}, fmt.Sprintf(
-			"%s of the turn's time is left, a call needs at least %s: it may be made in the next turn",
-			wording.Limit(max(left, 0)), wording.Limit(c.turn.minimum)))
+		return denied(outcomes.BudgetLeft(left, c.turn.minimum))
 	}
-	if !c.turn.blocks(c.index) {
+	if !c.turn.blocks(c.tool.Index) {
 		return nil
 	}
 	if r := c.deniedForGood(); r != nil {
@@ -67,7 +59,7 @@ func (c *call) checkGates() *result {
 // arguments are those of the input. It allocates, so it is called for such tools only.
 func (c *call) deniedForGood() *result {
 	var rc rules.Call
-	if !c.tryFillRulesCall(&rc, c.args) {
+	if !c.tryFillRulesCall(&rc, c.values.Args) {
 		return nil
 	}
 	s := c.run.session
@@ -81,56 +73,34 @@ func (c *call) deniedForGood() *result {
 
 // decode decodes and checks the input, strictly and once.
 func (c *call) decode() *result {
-	in, violations, fault := c.readInput()
-	if violations != nil || fault != nil {
-		return invalidInputResult(violations, fault)
+	if c.record.Digest {
+		return invalidInputResult(c.tool.TooLarge(c.size), nil)
+	}
+	in, violations, panicked := c.tool.Read(c.record.Input)
+	switch {
+	case panicked != nil:
+		return invalidInputResult(nil, c.panicFault(panicked))
+	case violations != nil:
+		return invalidInputResult(violations, nil)
 	}
 	return c.recordValidated(&in)
 }
 
-// A decodedInput holds the decoded input of a call.
-type decodedInput struct {
-	args      wire.Value
-	text      []byte // of args
-	heartbeat bool
-}
-
-// readInput reads the input. A panic is a fault of the tool's codec.
-func (c *ident) readInput() (in decodedInput, violations []wire.Violation, fault *CallError) {
-	defer func() {
-		if v := recover(); v != nil {
-			fault = c.panicFault(v)
-		}
-	}()
-	if c.record.digest {
-		return in, []wire.Violation{{
-			Keyword:  "size",
-			Expected: fmt.Sprintf("at most %d bytes", c.tool.spec.InputLimit()), Actual: fmt.Sprintf("%d bytes", c.size),
-		}}, nil
-	}
-	in.args, in.text, in.heartbeat, violations = c.tool.read(c.record.input)
-	return in, violations, nil
-}
-
 // recordValidated stores the decoded input.
-func (c *call) recordValidated(in *decodedInput) *result {
+func (c *call) recordValidated(in *tools.Input) *result {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.life.Ended() {
 		return workerDone
 	}
-	c.args, c.text, c.heartbeat = in.args, in.text, in.heartbeat
+	c.values.Args, c.values.Text, c.heartbeat = in.Args, in.Text, in.Heartbeat
 	c.transition(runtime.EventValidated, runtime.StateValidated, &note{at: c.now})
 	return nil
 }
 
 // invalidInputResult returns the result of a call whose input is invalid, or could not be read.
 func invalidInputResult(violations []wire.Violation, fault *CallError) *result {
-	return &result{
-		event: runtime.EventDenied, to: runtime.StateFailed, fault: fault,
-		outcome: runtime.Outcome{
-			Kind: runtime.Denied, Reason: runtime.ReasonInvalidInput, Violations: violations,
-			Message: wording.InvalidInput(violations),
-		},
-	}
+	r := denied(outcomes.InvalidInput(violations))
+	r.to, r.fault = runtime.StateFailed, fault
+	return r
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/consent"
+	"github.com/ambit-tools/ambit/runtime/internal/tools"
 	"github.com/ambit-tools/ambit/runtime/rules"
 )
 
@@ -15,7 +16,7 @@ import (
 // the program sets one (SEMANTICS section 8).
 func TestDefaultsOfTheEngine(t *testing.T) {
 	for name, row := range map[string]struct{ want, have time.Duration }{
-		"deadline":          {45 * time.Second, deadlineOf(new(runtime.Spec))},
+		"deadline":          {45 * time.Second, (&tools.Tool{Spec: new(runtime.Spec)}).Deadline()},
 		"minimum budget":    {5 * time.Second, DefaultMinimumBudget},
 		"consent":           {300 * time.Second, consent.DefaultTimeout},
 		"longest grant":     {24 * time.Hour, consent.DefaultMaxFor},
@@ -39,25 +40,5 @@ func TestDefaultsOfTheEngine(t *testing.T) {
 		"artifact":      {12000, runtime.DefaultArtifactOver},
 	} {
 		assert.Equal(t, row.want, row.have, name)
-	}
-}
-
-// TestBackoff: the wait doubles up to its cap, and half of it is random.
-func TestBackoff(t *testing.T) {
-	r := &runtime.Retry{Initial: time.Second, Cap: 10 * time.Second}
-	for i, most := range []time.Duration{time.Second, 2 * time.Second, 4 * time.Second, 8 * time.Second, 10 * time.Second, 10 * time.Second} {
-		seen := map[time.Duration]bool{}
-		for range 1000 {
-			d := backoff(r, i+1)
-			seen[d] = true
-			assert.LessOrEqual(t, d, most, i)
-			assert.GreaterOrEqual(t, d, most/2, i)
-		}
-		assert.Greater(t, len(seen), 100, "calls that failed together come back together")
-		longest := time.Duration(0)
-		for d := range seen {
-			longest = max(longest, d)
-		}
-		assert.Greater(t, longest, most*9/10, i)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime/internal/entry"
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
 	"github.com/ambit-tools/ambit/runtime/internal/metadata"
+	"github.com/ambit-tools/ambit/runtime/internal/outcomes"
 	"github.com/ambit-tools/ambit/runtime/internal/process"
 	"github.com/ambit-tools/ambit/runtime/internal/tally"
 	"github.com/ambit-tools/ambit/runtime/journal"
@@ -33,11 +34,11 @@ func (s *Session) recordRun(kind, run string, of *runNode) {
 		return
 	}
 	r := &journal.Record{
-		Kind: kind, At: entry.At(s.exec.sched.Now()), Session: s.id, Run: run, RequestID: metadata.Request(of.metadata),
-		Principal: s.cfg.Load().Principal, Rules: s.ruleEvents,
+		Kind: kind, At: entry.At(s.exec.sched.Now()), Session: s.id, Run: run, RequestID: metadata.Request(of.Metadata),
+		Principal: s.cfg.Load().Principal, Rules: s.memory.Take(),
 	}
-	if s.ruleEvents = nil; kind == journal.KindRunStarted {
-		r.Metadata = of.metadata
+	if kind == journal.KindRunStarted {
+		r.Metadata = of.Metadata
 	}
 	s.exec.log.Add(r, nil)
 }
@@ -70,7 +71,7 @@ func (e *Executor) recordConsent(at time.Time, by string, flush func(uint64) err
 func newRecord(c *ident, kind string, at time.Time) journal.Record {
 	return journal.Record{
 		Kind: kind, At: entry.At(at), Session: c.run.session.id, Run: c.run.id, Turn: c.turn.number, RequestID: metadata.Request(c.metadata),
-		Call: c.id, Tool: c.record.tool,
+		Call: c.id, Tool: c.record.Tool,
 	}
 }
 
@@ -133,14 +134,14 @@ func (c *call) awaitIntent() *result {
 	case lifecycle.Released:
 		return nil
 	case lifecycle.ReleaseAborted:
-		return denial(runtime.ReasonShuttingDown, runtime.Detail{}, "the executor is shutting down")
+		return denied(outcomes.ShuttingDown())
 	}
 	return workerDone // the deadline may be over
 }
 
 // journalUnavailable returns the result of a call that cannot be recorded and does not run.
 func (c *ident) journalUnavailable(err error) *result {
-	e := denial(runtime.ReasonJournalUnavailable, runtime.Detail{}, "the journal cannot be written: nothing is carried out")
+	e := denied(outcomes.JournalUnavailable())
 	e.cause = lifecycle.ByJournal
 	e.fault = c.newFault(runtime.ReasonJournalUnavailable, fmt.Errorf("the journal cannot be written: %w", err))
 	return e
@@ -173,28 +174,25 @@ func (c *call) awaitOutcome() {
 	case err == nil,
 		errors.Is(err, commitlog.ErrClosed) && !c.life.Released(): // it had no effect, and is refused after a restart too
 		return
-	case c.record.outcome().Reason == runtime.ReasonLeaseLost: // its outcome says that already
+	case c.record.Outcome().Reason == runtime.ReasonLeaseLost: // its outcome says that already
 		return
 	}
 	e := c.journalUnavailable(err)
 	out := e.outcome
 	stalled := errors.Is(err, journal.ErrUnavailable)
-	switch {
-	case c.life.Released() && stalled:
-		out.Kind, out.Message = runtime.Unknown, "the journal cannot be written: the call may have taken effect, and its outcome is known when it can be written again"
-	case c.life.Released():
-		out.Kind, out.Message = runtime.Unknown, "the journal cannot be written: the call may have taken effect, and its outcome is lost"
+	if c.life.Released() {
+		out = outcomes.NotRecorded(stalled)
 	}
 	c.exec.report(e.fault)
 	position := c.latestEntry()
 	s := c.run.session
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	was := c.record.outcome()
+	was := c.record.Outcome()
 	if stalled && was.Kind != runtime.Unknown { // the caller gets the stored outcome when the stall ends
-		defer c.exec.log.WhenDurable(position, func() { c.record.later.CompareAndSwap(nil, &was) })
+		defer c.exec.log.WhenDurable(position, func() { c.record.ReplaceOnce(&was) })
 	}
 	out.CallID, out.Tool, out.Revision, out.Duration, out.Times = was.CallID, was.Tool, was.Revision, was.Duration, was.Times
 	out.AllReasons, out.RequestID, out.Loop, out.Run = []runtime.Reason{out.Reason}, was.RequestID, was.Loop, was.Run
-	c.record.storeOutcome(&out)
+	c.record.Store(&out)
 }

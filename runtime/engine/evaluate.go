@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"time"
@@ -14,7 +13,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime/internal/rewrites"
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
 	"github.com/ambit-tools/ambit/runtime/internal/tally"
-	"github.com/ambit-tools/ambit/runtime/internal/walk"
+	"github.com/ambit-tools/ambit/runtime/internal/tools"
 	"github.com/ambit-tools/ambit/runtime/internal/wording"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
@@ -24,7 +23,7 @@ import (
 func (c *call) evaluatePolicy() bool {
 	j := &c.worker.Scratch.evaluation
 	*j = evaluation{}
-	c.final, c.finalText = c.args, c.text
+	c.values.Final, c.values.FinalText = c.values.Args, c.values.Text
 	d, ok := c.askPolicy()
 	if ok && len(d.Rewrites) > 0 && len(d.Denials) == 0 && d.Effect != runtime.EffectDeny {
 		d, ok = c.reevaluate(d)
@@ -38,14 +37,14 @@ func (c *call) evaluatePolicy() bool {
 	case d.Effect > runtime.EffectAllow:
 		c.failPolicy("effect", fmt.Errorf("the policy answered %v", d.Effect))
 	case len(d.Denials) > 0:
-		j.Deny(d.Denials, c.tool.spec)
+		j.Deny(d.Denials, c.tool.Spec)
 	case d.Effect == runtime.EffectDeny:
-		j.Refuse(runtime.ReasonPolicyDenied, runtime.Detail{Rule: "no_allow"}, fmt.Sprintf("no policy allows this call of %q", c.record.tool))
+		j.Refuse(runtime.ReasonPolicyDenied, runtime.Detail{Rule: "no_allow"}, fmt.Sprintf("no policy allows this call of %q", c.record.Tool))
 	default:
 		if len(d.Obligations) > 0 {
 			c.checkObligations(d.Obligations)
 		}
-		declared := c.tool.spec.Consent
+		declared := c.tool.Spec.Consent
 		j.asks = d.Effect == runtime.EffectAsk || len(d.Asks) > 0 || declared != nil && declared.Ask == runtime.ConsentAskAlways
 	}
 	return true
@@ -54,17 +53,17 @@ func (c *call) evaluatePolicy() bool {
 // reevaluate applies the rewrites of d and asks the policy once more. Rewrites in the
 // second answer must leave the arguments as they are.
 func (c *call) reevaluate(d runtime.Decision) (runtime.Decision, bool) {
-	text, args, err := c.rewrite(c.finalText, c.final, d.Rewrites)
+	text, args, err := c.tool.Rewrite(c.values.FinalText, c.values.Final, d.Rewrites)
 	if err != nil {
 		return d, c.failPolicy("rewrite", err)
 	}
-	c.final, c.finalText = args, text
+	c.values.Final, c.values.FinalText = args, text
 	d, ok := c.askPolicy()
 	if !ok || len(d.Rewrites) == 0 || len(d.Denials) > 0 || d.Effect == runtime.EffectDeny {
 		return d, ok
 	}
-	_, again, err := c.rewrite(c.finalText, c.final, d.Rewrites)
-	if err == nil && !equalValues(again, c.final) {
+	_, again, err := c.tool.Rewrite(c.values.FinalText, c.values.Final, d.Rewrites)
+	if err == nil && !tools.Equal(again, c.values.Final) {
 		err = errNotStable
 	}
 	if err != nil {
@@ -97,7 +96,7 @@ func (c *work) checkObligations(obligations []runtime.Obligation) {
 				return
 			}
 		case redact.Obligation:
-			if err := redact.Check(c.record.tool, o.Args, c.tool.place); err != nil {
+			if err := redact.Check(c.record.Tool, o.Args, c.tool.Place); err != nil {
 				c.failPolicy("redact_output", fmt.Errorf("obligation redact_output %s: %w", rewrites.At(o.At), err))
 				return
 			}
@@ -112,7 +111,7 @@ func (c *work) checkObligations(obligations []runtime.Obligation) {
 // askPolicy evaluates the policy. It reports false when the call has ended, and when the
 // policy could not be asked; the evaluation then holds the reason.
 func (c *call) askPolicy() (runtime.Decision, bool) {
-	if err := c.exec.evaluations.Blocked(c.index); err != nil {
+	if err := c.exec.evaluations.Blocked(c.tool.Index); err != nil {
 		return runtime.Decision{}, c.failPolicy(ruleBreaker, err)
 	}
 	if !c.awaitEvaluationSlot() {
@@ -197,7 +196,7 @@ func (c *call) finishEvaluation(ctx *deadline.Context, revision string) bool {
 func (c *call) endEvaluation() bool {
 	abandoned := c.life.Evaluated()
 	if abandoned {
-		c.exec.evaluations.Returned(c.index)
+		c.exec.evaluations.Returned(c.tool.Index)
 	} else {
 		c.exec.evaluations.Release()
 	}
@@ -206,14 +205,14 @@ func (c *call) endEvaluation() bool {
 
 // setPolicyInput sets in to the input of the policy for the call.
 func (c *work) setPolicyInput(in *runtime.PolicyInput) {
-	*in = c.policyInputOf(c.final, &c.worker.Scratch.view, c.now)
+	*in = c.policyInputOf(c.values.Final, &c.worker.Scratch.view, c.now)
 }
 
 // policyInputOf returns the input of a policy that evaluates the call with the arguments args.
 func (c *ident) policyInputOf(args wire.Value, of facts.Source, now time.Time) runtime.PolicyInput {
 	cfg := c.run.session.cfg.Load()
 	in := runtime.PolicyInput{
-		Tool: c.tool.spec, Index: c.index, Args: args,
+		Tool: c.tool.Spec, Index: c.tool.Index, Args: args,
 		CallID: c.id, SessionID: c.run.session.id, RunID: c.run.id,
 		Principal: c.run.principal, Capabilities: cfg.Capabilities, Behavior: cfg.Behavior, Modes: cfg.Modes,
 		Now: now,
@@ -223,38 +222,3 @@ func (c *ident) policyInputOf(args wire.Value, of facts.Source, now time.Time) r
 }
 
 var errNotStable = errors.New("a rewrite must leave alone what is as it wants it")
-
-// rewrite applies the rewrites of list to the text of arguments and decodes the result as strictly
-// as any input. Members that are not rewritten keep their text, numbers to the last digit, and
-// absent members still get their defaults.
-func (c *ident) rewrite(text []byte, of wire.Value, list []runtime.Rewrite) ([]byte, wire.Value, error) {
-	text, err := rewrites.Apply(text, encoded(of), list, c.tool.spec.InputLimit())
-	if err != nil {
-		return nil, nil, err
-	}
-	args, violations := c.tool.Decode(text)
-	if violations != nil {
-		return nil, nil, fmt.Errorf("the rewritten arguments are invalid: %s", wording.Violations(violations))
-	}
-	return text, args, nil
-}
-
-// equalValues reports whether two values are equal.
-func equalValues(a, b wire.Value) bool {
-	x, err := wire.AppendCanonical(nil, a)
-	if err != nil {
-		return false
-	}
-	y, err := wire.AppendCanonical(nil, b)
-	return err == nil && bytes.Equal(x, y)
-}
-
-// encoded returns a value as JSON, nil when there is none. It does not check the rules of the
-// schema, because the defaults of a decoded value may add more members than the schema allows.
-func encoded(v wire.Value) []byte {
-	if v == nil {
-		return nil
-	}
-	b, _ := wire.Append(nil, walk.Unruled{Of: v})
-	return b
-}

@@ -1,18 +1,15 @@
 package engine
 
 import (
-	"bytes"
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
-	"strconv"
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/internal/metadata"
+	"github.com/ambit-tools/ambit/runtime/internal/outcomes"
 	"github.com/ambit-tools/ambit/runtime/internal/wording"
-	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
 // Execute carries out a call and returns its outcome. It never panics. It returns when the outcome
@@ -27,9 +24,9 @@ func (t *Turn) Execute(ctx context.Context, in runtime.Call) (out runtime.Outcom
 	case c != nil:
 		c.await(&out)
 	case earlier != nil:
-		out = earlier.await(ctx, t.run.session)
+		out = t.run.session.awaitOther(ctx, earlier)
 	default:
-		out = noRun(in)
+		out = outcomes.NoRun(in)
 	}
 	return out
 }
@@ -51,12 +48,13 @@ func (t *Turn) StartCall(in runtime.Call) (id string, err error) {
 	switch {
 	case c == nil && r == nil:
 		return "", errors.New("a call is made in a turn of a run: there is none")
-	case c == nil && r.stored.more != nil && r.stored.more.Reason == runtime.ReasonAtCapacity:
-		return "", errors.New(r.stored.more.Message)
 	case c == nil:
-		return "", fmt.Errorf("the call id %q was used for another call: give this one an id of its own", r.id)
+		if reason, message := r.Refused(); reason == runtime.ReasonAtCapacity {
+			return "", errors.New(message)
+		}
+		return "", fmt.Errorf("the call id %q was used for another call: give this one an id of its own", r.ID)
 	case r != nil:
-		return r.id, nil
+		return r.ID, nil
 	}
 	c.life.StartTriggered()
 	t.launch(c)
@@ -67,8 +65,8 @@ func (t *Turn) StartCall(in runtime.Call) (id string, err error) {
 func (c *call) finishRefused(out *runtime.Outcome) {
 	out.CallID = c.id
 	c.fillRunStatus(out)
-	c.record.storeOutcome(out)
-	c.exec.sched.Fire(&c.record.first)
+	c.record.Store(out)
+	c.exec.sched.Fire(&c.record.First)
 }
 
 // open returns a new call and, when it repeats an earlier call, the record of that one.
@@ -93,7 +91,7 @@ func (t *Turn) open(ctx context.Context, in runtime.Call, done <-chan struct{}) 
 	case earlier == nil:
 		c.observe(done)
 		return nil, c.record
-	case c.repeats(earlier):
+	case c.record.Repeats(earlier, c.tool, c.exec.inputs):
 		return c, earlier
 	}
 	c.idReused = true
@@ -101,22 +99,12 @@ func (t *Turn) open(ctx context.Context, in runtime.Call, done <-chan struct{}) 
 	c.emitInvoked()
 	r := c.lookup()
 	if r == nil {
-		r = denial(runtime.ReasonCallIDReused, runtime.Detail{}, "the call id "+wording.Quote(in.ID)+
-			" was used for another call: give this one an id of its own")
+		r = denied(outcomes.IDReused(in.ID))
 	}
 	c.finish(r)
 	c.releaseResources()
 	c.observe(done)
 	return nil, c.record
-}
-
-// noRun returns the outcome of a call in a turn that belongs to no run.
-func noRun(in runtime.Call) runtime.Outcome {
-	return runtime.Outcome{
-		CallID: in.ID, Tool: in.Tool, Kind: runtime.Denied,
-		Reason: runtime.ReasonShuttingDown, AllReasons: []runtime.Reason{runtime.ReasonShuttingDown},
-		Message: "no executor is running: calls are made in a turn of a run",
-	}
 }
 
 // begin passes a call to a worker, unless it ends before or repeats an earlier call.
@@ -136,38 +124,32 @@ func (t *Turn) newCall(ctx context.Context, in runtime.Call) *call {
 	}
 	run := t.run
 	in.ID, in.Principal = wording.ValidUTF8(in.ID), wording.ValidUTF8(in.Principal)
-	tool, index := t.run.session.exec.lookup(in.Tool)
+	tool := t.run.session.exec.lookup(in.Tool)
 	var notes []string
 	if tool == nil {
 		in.Tool = wording.ValidUTF8(in.Tool)
 	} else {
-		notes = tool.spec.Migration(in.Tool)
-		in.Tool = tool.spec.Name // the call may have named the alias (SEMANTICS 1.5.1)
+		notes = tool.Spec.Migration(in.Tool)
+		in.Tool = tool.Spec.Name // the call may have named the alias (SEMANTICS 1.5.1)
 	}
 	if in.Principal != "" && in.Principal != run.principal {
 		run = run.WithPrincipal(in.Principal)
 	}
-	r := &callRecord{id: in.ID, tool: in.Tool}
-	in.Metadata = metadata.Merge(run.node.metadata, in.Metadata) // SEMANTICS 1.2.4
+	r := &callRecord{ID: in.ID, Tool: in.Tool}
 	c := &call{
 		work: work{
 			ident: ident{
-				exec: t.run.session.exec, run: run, turn: t, ctx: ctx, record: r, id: in.ID, tool: tool, index: index,
-				metadata: in.Metadata, notes: notes,
+				exec: t.run.session.exec, run: run, turn: t, ctx: ctx, record: r, id: in.ID, tool: tool, notes: notes,
+				metadata: metadata.Merge(run.node.Metadata, in.Metadata), // SEMANTICS 1.2.4
 			},
 			workCtx: ctx,
 		},
 	}
 	c.life.Prepare(time.Time{})
 	c.scope.Open(c, &c.exec.attempts, &c.mu, &c.life)
-	r.call = c
+	r.Live = c
 	c.size = len(in.Input)
-	if c.size > inputLimit(tool) {
-		sum := sha256.Sum256(in.Input)
-		r.input, r.digest = append(r.room[:0], sum[:]...), true
-	} else {
-		r.input = append(r.room[:0], in.Input...)
-	}
+	r.SetInput(in.Input, tool.InputLimit())
 	c.began = c.exec.sched.Now()
 	c.now = c.began
 	return c
@@ -195,66 +177,15 @@ func (c *call) register(refused *runtime.Outcome) (earlier *callRecord) {
 	s := c.run.session
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for c.id == "" {
-		s.madeIDs++
-		if id := "call-" + strconv.Itoa(s.madeIDs); s.calls.find(id) == nil {
-			c.id = id
-		}
-	}
-	c.record.id = c.id
+	s.memory.Name(c.record)
+	c.id = c.record.ID
 	if refused == nil {
-		s.lastNumber++
-		c.record.number = s.lastNumber
-		if earlier = s.calls.putIfAbsent(c.record); earlier == nil {
-			c.run.node.calls.add(c.record)
-		}
-		return earlier
+		return s.memory.Add(c.record, c.run.node.Calls())
 	}
-	if earlier = s.calls.find(c.id); earlier == nil {
+	if earlier = s.memory.Find(c.id); earlier == nil {
 		c.finishRefused(refused)
 	}
 	return earlier
-}
-
-// repeats reports whether c is the same call as an earlier one: the same tool, with
-// arguments that decode to the same value.
-func (c *ident) repeats(earlier *callRecord) bool {
-	if earlier.tool != c.record.tool {
-		return false
-	}
-	if earlier.restored != nil && c.exec.inputs.Matches(earlier.restored.mac, c.record.input) {
-		return true
-	}
-	if earlier.digest != c.record.digest {
-		return false
-	}
-	if bytes.Equal(earlier.input, c.record.input) {
-		return true
-	}
-	if c.tool == nil || earlier.digest {
-		return false
-	}
-	a, b := canonical(c.tool, earlier.input, earlier.restored), canonical(c.tool, c.record.input, nil)
-	return a != nil && bytes.Equal(a, b)
-}
-
-// canonical returns the arguments in input in canonical form, which is the same for
-// equal arguments. It returns nil when they are invalid.
-func canonical(t *tool, input []byte, old *restoredInput) (b []byte) {
-	defer func() {
-		if recover() != nil { // a fault of the codec: the call itself will report it
-			b = nil
-		}
-	}()
-	v, _, heartbeat, violations := t.read(input)
-	if violations != nil {
-		return nil
-	}
-	b, err := wire.AppendCanonical(nil, v)
-	if err != nil {
-		return nil
-	}
-	return strconv.AppendBool(b, heartbeat || old != nil && old.heartbeat)
 }
 
 // launch passes a new call to a worker, unless the call ends before.

@@ -19,6 +19,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime/internal/simhooks"
 	"github.com/ambit-tools/ambit/runtime/internal/tally"
 	"github.com/ambit-tools/ambit/runtime/internal/tap"
+	"github.com/ambit-tools/ambit/runtime/internal/tools"
 	"github.com/ambit-tools/ambit/runtime/internal/transaction"
 	"github.com/ambit-tools/ambit/runtime/internal/undo"
 	"github.com/ambit-tools/ambit/runtime/internal/workers"
@@ -31,7 +32,7 @@ import (
 // concurrent use. The zero value refuses to start runs.
 type Executor struct {
 	reg          *runtime.Registry
-	tools        []tool // of reg, in its order
+	tools        []tools.Tool // of reg, in its order
 	policy       runtime.Policy
 	operators    operator.Policy
 	tapped       tap.Tap      // nil: there is none
@@ -112,13 +113,13 @@ func (e *Executor) Registry() *runtime.Registry {
 	return e.reg
 }
 
-// lookup returns the tool with that name and its position in the registry, nil when there is none.
-func (e *Executor) lookup(name string) (t *tool, i int) {
+// lookup returns the tool with that name, nil when there is none.
+func (e *Executor) lookup(name string) *tools.Tool {
 	_, i, ok := e.reg.Lookup(name)
 	if !ok {
-		return nil, 0
+		return nil
 	}
-	return &e.tools[i], i
+	return &e.tools[i]
 }
 
 // instant returns a time as the rules count it. A change of the system's clock while the program

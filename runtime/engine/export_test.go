@@ -34,19 +34,5 @@ func (e *Executor) Veiled(d rules.Digest) rules.Digest {
 // timed out is.
 func (t *Turn) Block(i int) { t.block(i) }
 
-// HideCalls empties the index of all calls of s, so that a walk over it finds none.
-func (s *Session) HideCalls() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.calls = callIndex{}
-}
-
-// RunsWithCalls returns how many runs s remembers for their calls.
-func (s *Session) RunsWithCalls() int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return len(s.byRun)
-}
-
 // WorkerDoneHolds reports whether the result that all calls share holds something of one.
 func WorkerDoneHolds() bool { return workerDone.verdict != nil || workerDone.outcome.CallID != "" }

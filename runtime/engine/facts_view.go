@@ -18,7 +18,7 @@ type factView struct {
 // them has changed. The session's lock is held.
 func (r *Run) currentFacts() *facts.Snapshot {
 	v := &r.facts
-	state := r.session.state
+	state := r.session.memory.Rules()
 	if v.last != nil && v.state == state.Version() {
 		return v.last
 	}
@@ -60,7 +60,7 @@ func (v *view) Facts() *facts.Snapshot {
 	v.base = c.run.currentFacts()
 	f := v.base
 	if c.approved() || c.life.Attempt() > 0 || c.needsReadmission {
-		f = f.Without(c.index)
+		f = f.Without(c.tool.Index)
 	}
 	v.snapshot.Store(f)
 	return f

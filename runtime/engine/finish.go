@@ -8,6 +8,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/internal/deadline"
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
+	"github.com/ambit-tools/ambit/runtime/internal/outcomes"
 	"github.com/ambit-tools/ambit/runtime/internal/redact"
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
 	"github.com/ambit-tools/ambit/runtime/internal/tally"
@@ -17,8 +18,8 @@ import (
 // observe tells the observers how the call ended, and waits for them until done is closed. When
 // done is nil it waits until they have returned.
 func (c *call) observe(done <-chan struct{}) {
-	if len(c.exec.delivery.Observers) > 0 || c.record.obliges() {
-		c.exec.delivery.Observe(runtime.CallInfoOf(c.scope.Info()), c.record.outcome(), redact.Obligation, done)
+	if len(c.exec.delivery.Observers) > 0 || c.record.Obliges() {
+		c.exec.delivery.Observe(runtime.CallInfoOf(c.scope.Info()), c.record.Outcome(), redact.Obligation, done)
 	}
 }
 
@@ -127,12 +128,12 @@ func (c *call) closeOutcome(out *runtime.Outcome, e *result, started bool) {
 			c.consent.cancelNotify()
 		}
 	}
-	if c.record.undo.possible = started && c.tool != nil && c.tool.spec.Undo != nil && !out.RolledBack; c.record.undo.possible {
-		c.record.undo.ended = now
-	} else if c.record.final == nil && out.Kind != runtime.Unknown {
-		c.record.call = nil // no undo or reconciliation needs it
+	if c.record.Undo.Possible = started && c.tool != nil && c.tool.Spec.Undo != nil && !out.RolledBack; c.record.Undo.Possible {
+		c.record.Undo.Ended = now
+	} else if c.record.Final == nil && out.Kind != runtime.Unknown {
+		c.record.Live = nil // no undo or reconciliation needs it
 	}
-	c.record.storeOutcome(out)
+	c.record.Store(out)
 	c.transition(e.event, e.to, &note{
 		ends: true, session: true, at: now, by: e.by, kind: out.Kind, reason: out.Reason, reasons: out.AllReasons, fault: e.fault, text: e.text, output: e.output,
 	})
@@ -172,7 +173,7 @@ func (e *result) restoreInterruption(c *call) {
 
 // completeOutcome sets the members that every outcome has. c.mu is held.
 func (c *call) completeOutcome(out *runtime.Outcome, now time.Time, started bool) {
-	out.CallID, out.Tool, out.Revision = c.id, c.record.tool, c.revision
+	out.CallID, out.Tool, out.Revision = c.id, c.record.Tool, c.revision
 	c.watch.Enter(tally.Other, now)
 	out.Duration, out.Times, out.Notes = now.Sub(c.began), c.watch.Times(), c.notes
 	if c.consent != nil {
@@ -182,17 +183,12 @@ func (c *call) completeOutcome(out *runtime.Outcome, now time.Time, started bool
 		out.AllReasons = []runtime.Reason{out.Reason}
 	}
 	out.Message = wording.Truncate(out.Message)
-	if !started || out.Kind != runtime.TimedOut && out.Kind != runtime.Cancelled {
+	if !started || c.tool == nil { // recovery ends calls whose tool is not declared any more
 		return
 	}
-	switch {
-	case out.Detail.Writing:
-		out.Message += "; a write that it had begun has not ended"
-	case c.tool.spec.Effect != runtime.SideEffectRead:
-		out.Message += "; it may still have taken effect"
-	}
+	outcomes.AddEffect(out, c.tool.Spec.Effect == runtime.SideEffectRead)
 	if out.Kind == runtime.TimedOut && !out.Retryable && !c.dry {
-		c.turn.block(c.index)
+		c.turn.block(c.tool.Index)
 	}
 }
 
@@ -204,6 +200,6 @@ func endSpan(c *call) {
 	c.mu.Lock()
 	s := c.span
 	c.mu.Unlock()
-	out := c.record.outcome()
+	out := c.record.Outcome()
 	s.End(&out)
 }

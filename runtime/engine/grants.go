@@ -10,6 +10,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/internal/approvals"
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
+	"github.com/ambit-tools/ambit/runtime/internal/outcomes"
 	"github.com/ambit-tools/ambit/runtime/operator"
 )
 
@@ -79,14 +80,14 @@ func (e *Executor) viewRequest(r consent.Request) *runtime.ConsentRequest {
 	}
 	var reveal []string
 	if c.tool != nil { // a tool that is no longer declared has no title
-		spec := c.tool.spec
+		spec := c.tool.Spec
 		v.Title, v.Description = spec.Title, spec.Description
 		if spec.Consent != nil {
 			reveal = spec.Consent.Reveal
 		}
 	}
 	c.mu.Lock()
-	args, over := c.final, c.life.Ended()
+	args, over := c.values.Final, c.life.Ended()
 	c.mu.Unlock()
 	if !over {
 		v.Shown = e.approvals.Show(args, reveal)
@@ -182,7 +183,7 @@ func handleDue(list []approvals.Due[*call], now time.Time) {
 			due.Call.remind(now)
 			continue
 		}
-		e := denial(runtime.ReasonConsentExpired, runtime.Detail{}, "nobody agreed to the call in time")
+		e := denied(outcomes.Expired())
 		e.cause = lifecycle.ByConsent
 		due.Call.finish(e)
 	}

@@ -1,17 +1,16 @@
 package engine
 
 import (
-	"cmp"
-	"math/rand/v2"
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/internal/deadline"
-	"github.com/ambit-tools/ambit/runtime/internal/errmark"
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
+	"github.com/ambit-tools/ambit/runtime/internal/outcomes"
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
 	"github.com/ambit-tools/ambit/runtime/internal/simhooks"
 	"github.com/ambit-tools/ambit/runtime/internal/tally"
+	"github.com/ambit-tools/ambit/runtime/internal/tools"
 	"github.com/ambit-tools/ambit/runtime/internal/usercode"
 )
 
@@ -51,11 +50,10 @@ func (c *call) tryRecordStart(d time.Duration) *result {
 // start. c.mu and the session's lock are held.
 func (c *call) recordStart(d time.Duration) *result {
 	if ends := c.budgetEnds(); !ends.IsZero() && !c.now.Before(ends) { // before an approval is used up or the handler is called
-		return denial(runtime.ReasonDeadline, runtime.Detail{}, messageTurnOver)
+		return denied(outcomes.TurnOver())
 	}
-	s := c.run.session
-	if c.run.node.closing { // another goroutine is about to end the call
-		return cancellation(runtime.ReasonRunClosed)
+	if c.run.node.Closing() { // another goroutine is about to end the call
+		return aborted(outcomes.RunClosed())
 	}
 	if c.consent != nil { // the approval may be used up in another call's entry, but within the transaction of this call
 		c.exec.log.HoldBatch()
@@ -64,24 +62,15 @@ func (c *call) recordStart(d time.Duration) *result {
 			return e
 		}
 	}
-	ev, err := s.state.Commit(c.exec.instant(c.now), c.id)
-	if err != nil { // the run was closed
-		return cancellation(runtime.ReasonRunClosed)
+	if err := c.run.session.memory.Start(c.exec.instant(c.now), c.record); err != nil { // the run was closed
+		return aborted(outcomes.RunClosed())
 	}
-	c.reservation = reservedAndInvoked
 	due := bounded(c.now.Add(d), c.budgetEnds())
-	s.addRuleEvent(&ev)
 	c.beginAttempt(due)
 	c.scope.Begin(c.workCtx, due)
 	c.transition(runtime.EventStarted, runtime.StateExecuting, &note{at: c.now, session: true})
 	return nil
 }
-
-// The defaults of a Retry whose fields are zero (SEMANTICS section 8).
-const (
-	DefaultRetryInitial = time.Second
-	DefaultRetryCap     = 30 * time.Second
-)
 
 // attempts runs the handler until it need not, or must not, be run again. All attempts are one
 // call: they share its slot, its consent and its claims.
@@ -107,7 +96,7 @@ func (c *call) attempts() *result {
 // prepareUndo has the tool prepare the state that an undo of the call will need, and stores it. It
 // does so once per call, because a second attempt may find what the first attempt has changed.
 func (c *call) prepareUndo() error {
-	if c.tool.hooks.Prepare == nil || c.isPrepared {
+	if c.tool.Hooks.Prepare == nil || c.isPrepared {
 		return nil
 	}
 	return c.prepareState()
@@ -152,7 +141,7 @@ func (c *call) invoke() *result {
 	}
 	c.exec.tally.Running.Add(1)
 	defer c.exec.tally.Running.Add(-1)
-	c.outputs, c.worker.Scratch.err = c.tool.hooks.Run(c.scope.Context(), c.final)
+	c.values.Outputs, c.worker.Scratch.err = c.tool.Hooks.Run(c.scope.Context(), c.values.Final)
 	return nil
 }
 
@@ -164,7 +153,7 @@ func (c *call) returnedLate() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	now := c.clock()
-	late := c.life.Return(now, c.budgetEnds(), c.mayRetryTimeout())
+	late := c.life.Return(now, c.budgetEnds(), c.tool.MayRetryTimeout(c.life.Attempt()))
 	c.watch.Enter(tally.Other, now)
 	if late && c.life.Phase() == lifecycle.Grace {
 		c.scope.Cancel(deadline.Exceeded)
@@ -180,17 +169,10 @@ func (c *call) decideInTime() bool {
 	return c.life.Decide(c.clock())
 }
 
-// mayRetryTimeout reports whether a handler that runs past its deadline gets a grace. If the
-// handler returns within the grace, it is run again. c.mu is held.
-func (c *call) mayRetryTimeout() bool {
-	r := c.tool.spec.Retry
-	return r != nil && r.OnTimeout && c.tool.spec.Idempotent && c.life.Attempt() <= r.Max
-}
-
 // enterGrace ends an attempt whose deadline was over at a moment, but not the call, when the handler
 // may be run again. The handler has a grace in which to return. c.mu is held.
 func (c *call) enterGrace(at lifecycle.Moment, now time.Time) bool {
-	if at.Phase() != lifecycle.Running || !c.mayRetryTimeout() || !c.life.EnterGrace(at, now) {
+	if at.Phase() != lifecycle.Running || !c.tool.MayRetryTimeout(c.life.Attempt()) || !c.life.EnterGrace(at, now) {
 		return false
 	}
 	c.scope.Cancel(deadline.Exceeded)
@@ -200,41 +182,17 @@ func (c *call) enterGrace(at lifecycle.Moment, now time.Time) bool {
 // retry reports whether the handler is run again, and after what wait. What the attempt did is then
 // rolled back.
 func (c *call) retry(late bool) (wait time.Duration, again bool) {
-	if c.tool.spec.Retry == nil || !c.retryable(late) {
+	if !c.tool.MayRetry(c.life.Attempt(), late, c.worker.Scratch.err) || c.scope.Aborted() {
 		return 0, false
 	}
-	wait = backoff(c.tool.spec.Retry, c.life.Attempt())
+	wait = tools.Backoff(c.tool.Spec.Retry, c.life.Attempt())
 	return wait, c.hasBudgetFor(wait) && c.rollBackAttempt()
-}
-
-// retryable reports whether the handler may be run again: only that of an idempotent tool, after a
-// timeout or a transient error.
-func (c *call) retryable(late bool) bool {
-	spec := c.tool.spec
-	if !spec.Idempotent || c.life.Attempt() > spec.Retry.Max || c.scope.Aborted() {
-		return false
-	}
-	if late {
-		return spec.Retry.OnTimeout
-	}
-	return c.worker.Scratch.err != nil && errmark.IsTransient(c.worker.Scratch.err)
 }
 
 // hasBudgetFor reports whether enough of the turn's budget is left for another attempt after a wait.
 func (c *call) hasBudgetFor(wait time.Duration) bool {
 	ends := c.budgetEnds()
 	return ends.IsZero() || ends.Sub(c.clock()) >= wait+c.turn.minimum
-}
-
-// backoff returns how long to wait after a number of attempts: twice as long each time, up to a
-// cap, and randomly shortened, so that calls that failed together are not retried together.
-func backoff(r *runtime.Retry, attempts int) time.Duration {
-	d, most := cmp.Or(r.Initial, DefaultRetryInitial), cmp.Or(r.Cap, DefaultRetryCap)
-	for i := 1; i < attempts && d < most; i++ {
-		d *= 2
-	}
-	d = min(d, most)
-	return d - rand.N(d/2+1)
 }
 
 // backOff waits.
@@ -286,7 +244,7 @@ func (c *call) restart() *result {
 	c.now = c.clock()
 	due := bounded(c.now.Add(d), c.budgetEnds())
 	c.run.session.mu.Lock()
-	closing := c.run.node.closing // another goroutine is about to end the call
+	closing := c.run.node.Closing() // another goroutine is about to end the call
 	c.run.session.mu.Unlock()
 	if closing || !c.beginAttempt(due) {
 		c.mu.Unlock()

@@ -8,6 +8,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime/internal/live"
 	"github.com/ambit-tools/ambit/runtime/internal/metadata"
 	"github.com/ambit-tools/ambit/runtime/internal/redact"
+	"github.com/ambit-tools/ambit/runtime/internal/tools"
 	"github.com/ambit-tools/ambit/runtime/journal"
 )
 
@@ -32,13 +33,14 @@ func (p publisher) Hide(owner attempt.Owner) *redact.Stream {
 	if slices.ContainsFunc(c.obligations, func(o runtime.Obligation) bool { return o.Code == redact.Obligation }) {
 		return nil
 	}
-	if !ofCall {
-		return c.secrets().Stream()
+	known := tools.Values{Args: c.values.Args, Text: c.values.Text, FinalText: c.values.FinalText}
+	if !ofCall { // the worker of a call that runs may set the outputs
+		known.Outputs = c.values.Outputs
 	}
 	c.mu.Lock()
 	prepared := c.prepared
 	c.mu.Unlock()
-	return knownSecrets(&c.work, prepared).Stream()
+	return known.Secrets(c.tool, c.record.Input, prepared).Stream()
 }
 
 // Publish passes a piece on, after the latest entry of its call and before the next. The counts of an
@@ -65,7 +67,7 @@ func (p publisher) tell(c *ident, after uint64, piece *live.Piece) {
 		return
 	}
 	p.exec.live(journal.Live{
-		At: piece.At, Session: c.run.session.id, Run: c.run.id, Call: c.id, Tool: c.record.tool, Agent: c.run.agent, Principal: c.run.principal,
+		At: piece.At, Session: c.run.session.id, Run: c.run.id, Call: c.id, Tool: c.record.Tool, Agent: c.run.agent, Principal: c.run.principal,
 		Turn: c.turn.number, RequestID: metadata.Request(c.metadata), Attempt: piece.Attempt, Undo: c.undoing, Number: piece.Counts.Pieces, After: after, Offset: piece.Offset, Text: piece.Text,
 		Done: piece.Counts.Done, Total: piece.Counts.Total, Dropped: piece.Counts.Dropped,
 	})

@@ -21,8 +21,8 @@ func (t *Turn) ExecuteRequired(ctx context.Context) []runtime.Outcome {
 	}
 	r, s := t.run, t.run.session
 	s.mu.Lock()
-	names := s.state.OpenStarts(r.id, r.principal)
-	if st := s.state.Status(r.id); runtime.RunState(st.State) == runtime.RunCleanup || st.Reminders > 0 {
+	names := s.memory.Rules().OpenStarts(r.id, r.principal)
+	if st := s.memory.Rules().Status(r.id); runtime.RunState(st.State) == runtime.RunCleanup || st.Reminders > 0 {
 		for _, name := range st.PendingExit {
 			if !slices.Contains(names, name) {
 				names = append(names, name)
@@ -32,8 +32,8 @@ func (t *Turn) ExecuteRequired(ctx context.Context) []runtime.Outcome {
 	s.mu.Unlock()
 	var outcomes []runtime.Outcome
 	for _, name := range names {
-		if tool, _ := s.exec.lookup(name); tool.spec.Args != "" {
-			outcomes = append(outcomes, t.Execute(ctx, runtime.Call{Tool: name, Input: []byte(tool.spec.Args)}))
+		if tool := s.exec.lookup(name); tool.Spec.Args != "" {
+			outcomes = append(outcomes, t.Execute(ctx, runtime.Call{Tool: name, Input: []byte(tool.Spec.Args)}))
 		}
 	}
 	return outcomes
@@ -49,22 +49,24 @@ func (r *Run) Periodic(ctx context.Context) error {
 		return nil
 	}
 	e := r.session.exec
-	var tools []*runtime.Spec
+	var specs []*runtime.Spec
 	for _, t := range e.tools {
-		if t.spec.Every <= 0 {
+		if t.Spec.Every <= 0 {
 			continue
 		}
-		if t.spec.Args == "" {
-			return fmt.Errorf("tool %q is periodic and declares no args: add the arguments of its calls", t.spec.Name)
+		if t.Spec.Args == "" {
+			return fmt.Errorf("tool %q is periodic and declares no args: add the arguments of its calls", t.Spec.Name)
 		}
-		tools = append(tools, t.spec)
+		specs = append(specs, t.Spec)
 	}
-	closed := r.node.closedEvent(r.session)
-	e.sched.Busy(len(tools))
+	r.session.mu.Lock()
+	closed := r.node.Closed(&e.sched)
+	r.session.mu.Unlock()
+	e.sched.Busy(len(specs))
 	all := sched.NewEvent()
 	var running sync.WaitGroup
-	running.Add(len(tools))
-	for _, spec := range tools {
+	running.Add(len(specs))
+	for _, spec := range specs {
 		go func() {
 			defer e.sched.Busy(-1)
 			defer running.Done()
@@ -94,19 +96,6 @@ func (r *Run) repeat(ctx context.Context, spec *runtime.Spec, closed *sched.Even
 	}
 }
 
-// closedEvent returns an event that fires when p is closed.
-func (p *runNode) closedEvent(s *Session) *sched.Event {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if p.closed == nil {
-		p.closed = sched.NewEvent()
-		if p.closing {
-			s.exec.sched.Fire(p.closed)
-		}
-	}
-	return p.closed
-}
-
 // ModelStopped records that the model answered without a call, and returns the status of the run.
 // While required tools are open, the status has a Reminder for the model, until the reminders are
 // used up and the run is incomplete. While a call waits for consent, ModelStopped changes nothing.
@@ -118,8 +107,7 @@ func (r *Run) ModelStopped(_ context.Context) RunStatus {
 	s.exec.approvals.ProcessDue()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if ev, err := s.state.Stop(s.exec.instant(s.exec.sched.Now()), r.id); err == nil {
-		s.addRuleEvent(&ev)
+	if s.memory.StopRun(s.exec.instant(s.exec.sched.Now()), r.id) {
 		s.recordRun(journal.KindRunStopped, r.id, r.node)
 	}
 	st := r.status()

@@ -20,6 +20,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime/internal/ruleinput"
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
 	"github.com/ambit-tools/ambit/runtime/internal/tap"
+	"github.com/ambit-tools/ambit/runtime/internal/tools"
 	"github.com/ambit-tools/ambit/runtime/internal/usercode"
 	"github.com/ambit-tools/ambit/runtime/internal/wording"
 	"github.com/ambit-tools/ambit/runtime/journal"
@@ -35,7 +36,7 @@ func NewExecutor(reg *runtime.Registry, policy runtime.Policy, opts ...Option) (
 	if policy == nil {
 		return nil, errors.New("the policy is nil: an executor without a policy would deny every call")
 	}
-	e := &Executor{reg: reg, tools: toolsOf(reg), policy: policy, operators: operator.Defaults{}, minimum: DefaultMinimumBudget, policyTimeout: runtime.DefaultPolicyTimeout}
+	e := &Executor{reg: reg, tools: tools.Of(reg), policy: policy, operators: operator.Defaults{}, minimum: DefaultMinimumBudget, policyTimeout: runtime.DefaultPolicyTimeout}
 	e.capacity.limit, e.maxOpenRequests = DefaultMaxInFlight, DefaultMaxOpenRequests
 	for _, opt := range opts {
 		opt(e)
@@ -70,7 +71,7 @@ func NewExecutor(reg *runtime.Registry, policy runtime.Policy, opts ...Option) (
 	e.openTap()
 	e.slots = make([]sched.Slots, reg.Len())
 	for i, t := range e.tools {
-		openSlots(&e.slots[i], t.spec.Limits)
+		openSlots(&e.slots[i], t.Spec.Limits)
 	}
 	e.openTally()
 	return e, nil
@@ -80,8 +81,8 @@ func NewExecutor(reg *runtime.Registry, policy runtime.Policy, opts ...Option) (
 func (e *Executor) compile() (err error) {
 	specs := make([]*runtime.Spec, len(e.tools))
 	for i, t := range e.tools {
-		specs[i] = t.spec
-		e.requires = e.requires || t.spec.Rules.RequiredBeforeExit
+		specs[i] = t.Spec
+		e.requires = e.requires || t.Spec.Rules.RequiredBeforeExit
 	}
 	if e.engine, err = rules.Compile(ruleinput.Config(specs, e.reminders)); err != nil {
 		return fmt.Errorf("the rules of the tools: %w", err)
@@ -120,8 +121,8 @@ func (e *Executor) checkArtifactStore() error {
 	}
 	var names []string
 	for _, t := range e.tools {
-		if t.spec.Artifact != nil {
-			names = append(names, wording.Quote(t.spec.Name))
+		if t.Spec.Artifact != nil {
+			names = append(names, wording.Quote(t.Spec.Name))
 		}
 	}
 	if names == nil {

@@ -94,16 +94,16 @@ func (e *Executor) describe(r *operator.Request, s *Session) {
 		r.SessionPrincipal = s.cfg.Load().Principal
 	}
 	if c := s.find(r.Call); c != nil {
-		r.Tool = c.tool
+		r.Tool = c.Tool
 		s.mu.Lock()
-		of := c.call
+		of := c.Live
 		s.mu.Unlock()
 		if of != nil {
 			r.Run, r.Principal = of.run.id, of.run.principal
 		}
 	}
-	if tool, _ := e.lookup(r.Tool); tool != nil {
-		r.Effect = tool.spec.Effect.String()
+	if tool := e.lookup(r.Tool); tool != nil {
+		r.Effect = tool.Spec.Effect.String()
 	}
 }
 

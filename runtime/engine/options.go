@@ -6,6 +6,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/internal/ruleinput"
 	"github.com/ambit-tools/ambit/runtime/internal/tap"
+	"github.com/ambit-tools/ambit/runtime/internal/tools"
 	"github.com/ambit-tools/ambit/runtime/internal/transaction"
 	"github.com/ambit-tools/ambit/runtime/journal"
 	"github.com/ambit-tools/ambit/runtime/operator"
@@ -145,3 +146,9 @@ func WithCounter(c runtime.Counter) Option {
 func WithTracer(t runtime.Tracer) Option {
 	return func(e *Executor) { e.tally.Tracer = t }
 }
+
+// The defaults of a Retry whose fields are zero (SEMANTICS section 8).
+const (
+	DefaultRetryInitial = tools.DefaultRetryInitial
+	DefaultRetryCap     = tools.DefaultRetryCap
+)

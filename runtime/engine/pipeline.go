@@ -76,7 +76,7 @@ func (c *call) leave() {
 	fault := c.newFault(runtime.ReasonPanic, usercode.ErrExited)
 	defer func() { c.endCrashed(fault) }()
 	if v := recover(); v != nil {
-		fault = c.panicFault(v)
+		fault = c.panicFault(usercode.Recovered(v))
 	}
 }
 
@@ -96,7 +96,7 @@ func (c *call) endCrashed(fault *CallError) {
 		fault.Reason = runtime.ReasonPanic
 		c.exec.report(fault)
 		var e result
-		c.setFailed(&e, fmt.Sprintf("%q failed for a reason of its own; its operators know more", c.record.tool), fault)
+		c.setFailed(&e, fmt.Sprintf("%q failed for a reason of its own; its operators know more", c.record.Tool), fault)
 		if c.returnedLate() {
 			c.timeOut(lifecycle.Moment{})
 			c.recordLate(fault, 0)

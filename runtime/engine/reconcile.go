@@ -4,14 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"sync"
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/internal/artifact"
 	"github.com/ambit-tools/ambit/runtime/internal/deadline"
-	"github.com/ambit-tools/ambit/runtime/internal/entry"
 	"github.com/ambit-tools/ambit/runtime/internal/history"
+	"github.com/ambit-tools/ambit/runtime/internal/outcomes"
 	"github.com/ambit-tools/ambit/runtime/internal/wording"
 	"github.com/ambit-tools/ambit/runtime/operator"
 	"github.com/ambit-tools/ambit/runtime/wire"
@@ -49,15 +48,12 @@ func (s *Session) Resolve(ctx context.Context, callID string, f ResolveRequest) 
 	if why := s.claimUnknown(r); why != "" {
 		return actionError(why)
 	}
-	out, to := noEffect("a person found"), runtime.StateFailed
+	out, to := outcomes.Found(f.TookEffect, f.Reason), runtime.StateFailed
 	if f.TookEffect {
-		out, to = runtime.Outcome{Kind: runtime.Completed, Message: "a person found that the interrupted call took effect"}, runtime.StateCompleted
+		to = runtime.StateCompleted
 	}
-	if f.Reason != "" {
-		out.Message += ": " + f.Reason
-	}
-	r.call.resolveUnknown(&out, to, f.By.ID)
-	if err := r.call.awaitDurable(); err != nil {
+	r.Live.resolveUnknown(&out, to, f.By.ID)
+	if err := r.Live.awaitDurable(); err != nil {
 		return &ActionError{Code: CodeJournalUnavailable, cause: err}
 	}
 	return nil
@@ -76,10 +72,10 @@ func (e *Executor) reconcile(ctx context.Context, h *history.History) {
 	for _, r := range h.Calls {
 		s := e.sessionOf(r.Session)
 		s.mu.Lock()
-		c := s.calls.find(r.ID).call
+		c := s.memory.Find(r.ID).Live
 		s.mu.Unlock()
-		if c != nil && c.tool != nil && c.tool.hooks.Reconcile != nil && c.final != nil {
-			byTool[c.index] = append(byTool[c.index], c)
+		if c != nil && c.tool != nil && c.tool.Hooks.Reconcile != nil && c.values.Final != nil {
+			byTool[c.tool.Index] = append(byTool[c.tool.Index], c)
 		}
 	}
 	var done sync.WaitGroup
@@ -111,19 +107,19 @@ type answer struct {
 // when the handler did not return in time.
 func (c *call) reconcile(ctx context.Context) bool {
 	var a answer // used only if the handler returns in time
-	err := deadline.Call(&c.exec.sched, ctx, deadlineOf(c.tool.spec), func(ctx context.Context) (err error) {
+	err := deadline.Call(&c.exec.sched, ctx, c.tool.Deadline(), func(ctx context.Context) (err error) {
 		a, err = c.callReconcile(ctx)
 		return err
 	})
 	switch {
 	case errors.Is(err, ErrNothingHappened):
-		out := noEffect("the tool found")
+		out := outcomes.NoEffect("the tool found")
 		c.resolveUnknown(&out, runtime.StateFailed, "")
 	case err != nil:
 		c.exec.report(c.newFault(runtime.ReasonNone, fmt.Errorf("what became of the call is still unknown: reconcile: %w", err)))
 		c.releaseClaim()
 	default:
-		c.outputs = a.value
+		c.values.Outputs = a.value
 		out := runtime.Outcome{Kind: runtime.Completed, Output: a.text, Artifact: a.stored, Obligations: c.obligations}
 		c.resolveUnknown(&out, runtime.StateCompleted, "")
 	}
@@ -133,21 +129,21 @@ func (c *call) reconcile(ctx context.Context) bool {
 
 // callReconcile calls the reconcile handler and checks its output as that of a handler.
 func (c *call) callReconcile(ctx context.Context) (a answer, err error) {
-	a.value, err = c.tool.hooks.Reconcile(ctx, c.scope.Info(), c.final)
+	a.value, err = c.tool.Hooks.Reconcile(ctx, c.scope.Info(), c.values.Final)
 	if err != nil {
 		return a, err
 	}
 	if a.value == nil {
 		return a, errNoAnswer
 	}
-	text, violations, err := wire.AppendWithin(nil, a.value, int(min(outputLimit(c.tool.spec), math.MaxInt)), entry.MaxDepth)
+	text, violations, err := c.tool.Encode(nil, a.value)
 	if err != nil {
 		return a, fmt.Errorf("the output of the reconcile handler is too large or too deep: %w", err)
 	}
 	if violations != nil {
 		return a, fmt.Errorf("the output of the reconcile handler is invalid: %s", wording.Violations(violations))
 	}
-	if a.text, err = c.redact(text); err != nil || !artifact.Needed(c.tool.spec.Artifact, a.text) {
+	if a.text, err = c.redact(text); err != nil || !artifact.Needed(c.tool.Spec.Artifact, a.text) {
 		return a, err
 	}
 	a.stored, err = c.store(ctx, a.value, a.text)
@@ -165,12 +161,12 @@ func (s *Session) claimUnknown(r *callRecord) (why Code) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
-	case !r.ended() || r.outcome().Kind != runtime.Unknown || r.undo.done || r.call == nil:
+	case !r.Ended() || r.Kind() != runtime.Unknown || r.Undo.Done || r.Live == nil:
 		return CodeNotUnknown
-	case r.undo.busy:
+	case r.Undo.Busy:
 		return CodeBusy
 	}
-	r.undo.busy = true
+	r.Undo.Busy = true
 	return ""
 }
 
@@ -182,15 +178,13 @@ func (c *call) resolveUnknown(out *runtime.Outcome, to runtime.State, by string)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := s.exec.sched.Now()
-	was := c.record.outcome()
+	was := c.record.Outcome()
 	c.completeOutcome(out, now, true)
 	out.Duration, out.Times, out.RequestID = now.Sub(c.began), was.Times, was.RequestID
-	if ev, err := s.state.Finish(s.exec.instant(now), c.id, statusOf(out)); err == nil {
-		s.addRuleEvent(&ev)
-	}
+	s.memory.Resolve(s.exec.instant(now), c.record, out)
 	c.fillRunStatus(out)
-	c.record.later.Store(out)
-	c.record.undo.busy, c.record.undo.ended = false, now
+	c.record.Replace(out)
+	c.record.Undo.Busy, c.record.Undo.Ended = false, now
 	c.transition(runtime.EventReconciled, to, &note{
 		at: now, by: by, kind: out.Kind, reason: out.Reason, reasons: out.AllReasons, session: true, output: len(out.Output),
 	})
@@ -201,11 +195,5 @@ func (c *ident) releaseClaim() {
 	s := c.run.session
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	c.record.undo.busy = false
-}
-
-// noEffect returns the outcome of a call that is known to have had no effect. who begins the
-// message and names the source, such as "the tool found".
-func noEffect(who string) runtime.Outcome {
-	return runtime.Outcome{Kind: runtime.Failed, Reason: runtime.ReasonInterrupted, Message: who + " that the interrupted call had no effect"}
+	c.record.Undo.Busy = false
 }

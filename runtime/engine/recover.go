@@ -13,6 +13,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime/internal/entry"
 	"github.com/ambit-tools/ambit/runtime/internal/history"
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
+	"github.com/ambit-tools/ambit/runtime/internal/session"
 	"github.com/ambit-tools/ambit/runtime/internal/simhooks"
 	"github.com/ambit-tools/ambit/runtime/internal/tally"
 	"github.com/ambit-tools/ambit/runtime/internal/transaction"
@@ -103,7 +104,7 @@ func (e *Executor) restoreSession(of *history.Session) *Session {
 	s := e.newSession(&SessionConfig{
 		ID: of.ID, Principal: of.Principal, Behavior: of.Setup.Behavior, Modes: of.Setup.Modes, Capabilities: of.Setup.Capabilities,
 	})
-	s.state, s.runs = of.State, of.Runs
+	s.memory.Restore(of)
 	for run, m := range of.Open {
 		s.openNode(run, m)
 	}
@@ -187,46 +188,42 @@ func (e *Executor) restoreCall(r *history.Call, book *consent.Book) (_ *call, re
 	s := e.sessionOf(r.Session)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.lastNumber++
-	rec := &callRecord{id: r.ID, tool: r.Tool, number: s.lastNumber, input: r.Args, restored: &restoredInput{r.InputMAC, r.Heartbeat}}
-	s.calls.putIfAbsent(rec)
-	x := s.callsOf(r.Run)
-	x.turns = max(x.turns, r.Turn)
-	x.add(rec)
-	rec.undo.done = r.Undone
+	rec := session.RestoredRecord[*call](r)
+	calls := s.memory.Calls(r.Run)
+	calls.Turns = max(calls.Turns, r.Turn)
+	s.memory.Add(rec, calls)
+	rec.Undo.Done = r.Undone
 	if r.Outcome != nil {
-		rec.storeOutcome(r.Outcome)
-		e.sched.Fire(&rec.first)
+		rec.Store(r.Outcome)
+		e.sched.Fire(&rec.First)
 		if r.Attempts > 0 && !r.Undone && !r.Outcome.RolledBack {
-			rec.undo.ended = r.Ended
+			rec.Undo.Ended = r.Ended
 			c := e.callOf(s, r, rec)
-			if rec.undo.possible = c.undoable(); rec.undo.possible || r.Outcome.Kind == runtime.Unknown {
-				rec.call = c
+			if rec.Undo.Possible = c.tool.Undoable(); rec.Undo.Possible || r.Outcome.Kind == runtime.Unknown {
+				rec.Live = c
 			}
 		}
 		return nil, false
 	}
 	c := e.callOf(s, r, rec)
-	rec.call = c
-	p := c.run.node
-	p.active = append(p.active, c)
-	c.position = len(p.active)
+	rec.Live = c
+	c.position = c.run.node.Enter(c)
 	req, waits := r.OpenRequest(book)
 	if waits {
 		c.consent = &consentState{id: req.ID, preview: req.Preview, since: req.Created}
 		c.watch.Enter(tally.Consent, req.Created)
 	}
 	switch {
-	case waits && (c.final != nil || c.redeclared(&req)):
+	case waits && (c.values.Final != nil || c.redeclared(&req)):
 		c.declarationChanged = c.redeclared(&req)
-		c.reservation, c.needsReadmission = reserved, c.state == runtime.StateAuthorized
+		c.record.Reservation, c.needsReadmission = session.Reserved, c.state == runtime.StateAuthorized
 		c.restoreConsentWait(&req)
 		return c.restoreApproval(&req), c.declarationChanged
 	case c.state == runtime.StateExecuting:
-		c.reservation = reservedAndInvoked
+		c.record.Reservation = session.ReservedAndInvoked
 	case c.state == runtime.StateAuthorized || r.Request != "":
-		c.reservation = reserved
-		c.needsReadmission = r.Triggered && c.state == runtime.StateAuthorized && c.args != nil
+		c.record.Reservation = session.Reserved
+		c.needsReadmission = r.Triggered && c.state == runtime.StateAuthorized && c.values.Args != nil
 	}
 	return c, false
 }
@@ -257,9 +254,9 @@ func (e *Executor) callOf(s *Session, r *history.Call, rec *callRecord) *call {
 		c.scope.Begin(c.workCtx, time.Time{})
 	}
 	c.handlerDone.Store(true)
-	c.tool, c.index = e.lookup(r.Tool)
+	c.tool = e.lookup(r.Tool)
 	if c.tool != nil {
-		c.notes = c.tool.spec.Migration(r.Tool)
+		c.notes = c.tool.Spec.Migration(r.Tool)
 	}
 	c.restoreValues(r)
 	c.restoreKey()
@@ -271,11 +268,11 @@ func (c *call) restoreValues(r *history.Call) {
 	var spec *runtime.Spec
 	var hooks *bind.Hooks
 	if c.tool != nil {
-		spec, hooks = c.tool.spec, c.tool.hooks
+		spec, hooks = c.tool.Spec, c.tool.Hooks
 	}
 	v := entry.Restore(r, spec, hooks, c.now)
-	c.args, c.text, c.final, c.finalText = v.Args, v.ArgsText, v.Final, v.FinalText
-	c.prepared, c.isPrepared, c.outputs, c.record.undo.lost = v.State, r.Prepared, v.Output, v.Lost
+	c.values.Args, c.values.Text, c.values.Final, c.values.FinalText = v.Args, v.ArgsText, v.Final, v.FinalText
+	c.prepared, c.isPrepared, c.values.Outputs, c.record.Undo.Lost = v.State, r.Prepared, v.Output, v.Lost
 }
 
 // restoreConsentWait lets a call continue to wait for consent. The lock of its session is held.
@@ -283,24 +280,24 @@ func (c *call) restoreConsentWait(req *consent.Request) {
 	q := &c.consent.question
 	q.Requirement, q.Reasons, q.Obligations = req.Requirement, req.Reasons, req.Obligations
 	c.life.RestoreWait(false)
-	c.record.final, c.record.call = sched.NewEvent(), c
+	c.record.Final, c.record.Live = sched.NewEvent(), c
 	c.exec.approvals.Attach(req.ID, c)
-	c.exec.sched.Fire(&c.record.first)
+	c.exec.sched.Fire(&c.record.First)
 }
 
 // redeclared reports whether the declaration of the tool of a waiting call has changed since the
 // request for consent. The lock of the call's session is held.
 func (c *ident) redeclared(req *consent.Request) bool {
-	return c.tool == nil || c.tool.spec.Pin != req.Pin
+	return c.tool == nil || c.tool.Spec.Pin != req.Pin
 }
 
 // reportRedeclared reports, to the sinks and the error handler, a request that stays open and that
 // no approval under the present declaration can satisfy (SEMANTICS 2.1.8).
 func (e *Executor) reportRedeclared(r *history.Call) {
-	c := e.sessionOf(r.Session).find(r.ID).call
+	c := e.sessionOf(r.Session).find(r.ID).Live
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	err := fmt.Errorf("the declaration of tool %q has changed since consent was asked for: request %s stays open, and an approval under this declaration is refused (%s); under the former one it counts", c.record.tool, c.consent.id, runtime.ReasonBindingMismatch)
+	err := fmt.Errorf("the declaration of tool %q has changed since consent was asked for: request %s stays open, and an approval under this declaration is refused (%s); under the former one it counts", c.record.Tool, c.consent.id, runtime.ReasonBindingMismatch)
 	c.transition(runtime.EventStale, c.state, &note{at: c.clock(), text: err.Error()})
 	e.report(c.newFault(runtime.ReasonNone, err))
 }

@@ -8,9 +8,10 @@ import (
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/internal/history"
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
+	"github.com/ambit-tools/ambit/runtime/internal/outcomes"
+	"github.com/ambit-tools/ambit/runtime/internal/tools"
 	"github.com/ambit-tools/ambit/runtime/internal/transaction"
 	"github.com/ambit-tools/ambit/runtime/journal"
-	"github.com/ambit-tools/ambit/runtime/rules"
 )
 
 // Recovery settles what the calls of a former process have left, at participants and elsewhere. It
@@ -35,9 +36,7 @@ func (c *call) settleInterrupted(ctx context.Context, r *history.Call, left []*t
 		c.resubmit()
 		return
 	case c.state != runtime.StateExecuting:
-		c.finish(&result{cause: lifecycle.ByRecovery, event: runtime.EventAborted, to: runtime.StateAborted, outcome: runtime.Outcome{
-			Kind: runtime.Failed, Reason: runtime.ReasonInterrupted, Message: "the executor stopped before the handler was started: nothing was done",
-		}})
+		c.finish(interrupted(outcomes.NotStarted()))
 		return
 	}
 	c.orphan(stale)
@@ -45,11 +44,11 @@ func (c *call) settleInterrupted(ctx context.Context, r *history.Call, left []*t
 		c.finishCommit(ctx, r, left)
 		return
 	}
-	e := interruptedResult(r.Effects, len(left) > 0)
+	e := interrupted(outcomes.Interrupted(r.Effects, len(left) > 0))
 	switch {
 	case len(left) > 0 && !c.exec.settleParts(ctx, c.key(), left, false):
 		if r.Effects != journal.EffectsNone {
-			e = unknownInterrupted("what it did could not be taken back")
+			e = interrupted(outcomes.EffectUnknown("what it did could not be taken back"))
 		}
 		c.finish(e)
 	case rerun{c}.allowed():
@@ -60,27 +59,14 @@ func (c *call) settleInterrupted(ctx context.Context, r *history.Call, left []*t
 	}
 }
 
-// interruptedResult returns the result of a call whose handler was running, with no commit decided
-// (SEMANTICS section 6.7). The call failed if it has no lasting effect, as its declaration said
-// when it started or as its participants say. Otherwise it is unknown.
-func interruptedResult(effects string, atParticipants bool) *result {
-	failed := runtime.Outcome{Kind: runtime.Failed, Reason: runtime.ReasonInterrupted}
-	switch {
-	case effects == journal.EffectsNone:
-		failed.Message = "the executor stopped while the handler ran, which only reads: nothing was changed"
-	case effects == journal.EffectsInParts || atParticipants:
-		failed.Message, failed.RolledBack = "the executor stopped while the handler ran: what it did was taken back", true
-	default:
-		return unknownInterrupted("the call may have taken effect")
+// interrupted returns the result of a call that a restart has interrupted.
+func interrupted(out runtime.Outcome) *result {
+	r := aborted(out)
+	r.cause = lifecycle.ByRecovery
+	if out.Kind == runtime.Unknown {
+		r.event, r.to = runtime.EventUnknown, runtime.StateExecuting
 	}
-	return &result{cause: lifecycle.ByRecovery, event: runtime.EventAborted, to: runtime.StateAborted, outcome: failed}
-}
-
-// unknownInterrupted returns the result of a call whose effects are not known.
-func unknownInterrupted(why string) *result {
-	return &result{cause: lifecycle.ByRecovery, event: runtime.EventUnknown, to: runtime.StateExecuting, outcome: runtime.Outcome{
-		Kind: runtime.Unknown, Reason: runtime.ReasonInterrupted, Message: "the executor stopped while the handler ran: " + why,
-	}}
+	return r
 }
 
 // orphan records that the process that ran the handler is gone.
@@ -101,12 +87,12 @@ func (c *call) finishCommit(ctx context.Context, r *history.Call, left []*transa
 	for _, s := range r.Sealed {
 		if s.Foreign && !reads {
 			c.exec.settleParts(ctx, c.key(), left, true)
-			c.finish(unknownInterrupted(fmt.Sprintf("it is not known whether participant %q has committed", s.Participant)))
+			c.finish(interrupted(outcomes.EffectUnknown(fmt.Sprintf("it is not known whether participant %q has committed", s.Participant))))
 			return
 		}
 	}
 	if !c.exec.settleParts(ctx, c.key(), left, true) && !reads {
-		c.finish(unknownInterrupted("what it did could not be committed"))
+		c.finish(interrupted(outcomes.EffectUnknown("what it did could not be committed")))
 		return
 	}
 	c.finish(&result{cause: lifecycle.ByRecovery, event: runtime.EventCompleted, to: runtime.StateCompleted, outcome: *r.Decided})
@@ -145,8 +131,7 @@ type rerun struct{ *call }
 // allowed reports whether the handler may be run again. The budget of the turn, which bounds
 // all attempts of the call together, must allow it too.
 func (c rerun) allowed() bool {
-	spec := c.tool
-	return spec != nil && spec.spec.Idempotent && spec.spec.Retry != nil && c.life.Attempt() <= spec.spec.Retry.Max && c.final != nil && c.hasBudgetFor(0)
+	return c.tool.MayRerun(c.life.Attempt()) && c.values.Final != nil && c.hasBudgetFor(0)
 }
 
 // begin passes the call to a worker, which evaluates the policy again and runs the handler again.
@@ -156,7 +141,7 @@ func (c rerun) begin() {
 		c.finish(c.interruption)
 		return
 	}
-	if !c.run.node.workers.Enter() {
+	if !c.run.node.Workers.Enter() {
 		c.exec.gate.Leave()
 		c.finish(c.interruption)
 		return
@@ -173,19 +158,19 @@ func (c rerun) begin() {
 // started. The call stays unknown if the policy does not allow it, or asks for consent. Like those
 // of decide, the facts of the evaluation still hold when the call runs again (SEMANTICS section 3.5).
 func (c rerun) evaluate() *result {
-	c.args, c.text = c.final, c.finalText
+	c.values.Args, c.values.Text = c.values.Final, c.values.FinalText
 	for try := 1; ; try++ {
 		if try == maxTries && !c.excludeOtherCalls() {
 			return workerDone
 		}
 		if !c.snapshot() {
-			return cancellation(runtime.ReasonRunClosed)
+			return aborted(outcomes.RunClosed())
 		}
 		if !c.evaluatePolicy() {
 			return workerDone
 		}
 		j := &c.worker.Scratch.evaluation
-		adm := c.admitAgain(j.Reason == runtime.ReasonNone && !j.asks && equalValues(c.final, c.args))
+		adm := c.admitAgain(j.Reason == runtime.ReasonNone && !j.asks && tools.Equal(c.values.Final, c.values.Args))
 		switch {
 		case adm.again && !c.waitFor(adm.wait):
 			return workerDone
@@ -218,7 +203,7 @@ func (c rerun) admitAgain(allowed bool) admission {
 		return notAdmitted(&result{outcome: runtime.Outcome{Message: "the policy does not let it run as it was"}})
 	}
 	c.requestSlot(func() {})
-	if c.slotGranted != nil || c.turn.blocks(c.index) {
+	if c.slotGranted != nil || c.turn.blocks(c.tool.Index) {
 		return admission{}
 	}
 	return admission{ends: c.startAgain(true)}
@@ -248,9 +233,9 @@ func (e *Executor) undoneCall(r *history.Call) *call {
 	s := e.sessionOf(r.Session)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	rec := s.calls.find(r.ID)
-	if rec.call != nil {
-		return rec.call
+	rec := s.memory.Find(r.ID)
+	if rec.Live != nil {
+		return rec.Live
 	}
 	return e.callOf(s, r, rec)
 }
@@ -281,18 +266,12 @@ func (c *call) settleInterruptedUndo(ctx context.Context, u *history.Undo, left 
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !settled { // the next recovery tries again; until then no other undo may begin
-		c.record.undo.busy = true
+		c.record.Undo.Busy = true
 		return
 	}
 	now := c.exec.sched.Now()
 	if ev := u.Undoes; ev != nil {
-		ev.At = s.exec.instant(now)
-		if s.state.RunState(ev.Run) == rules.RunClosed { // closed after the decision
-			ev.Run, ev.Status, ev.State = "", 0, rules.RunRunning
-		}
-		if err := s.state.Apply(ev); err == nil {
-			s.addRuleEvent(ev)
-		}
+		s.memory.Apply(s.exec.instant(now), ev)
 	}
 	c.undone(now, u.By)
 }

@@ -27,35 +27,24 @@ type result struct {
 // the call has its outcome, or it waits for consent without a worker.
 var workerDone = new(result)
 
-// denial returns the result of a denied call.
-func denial(r runtime.Reason, detail runtime.Detail, message string) *result {
-	return &result{
-		event: runtime.EventDenied, to: runtime.StateDenied,
-		outcome: runtime.Outcome{Kind: runtime.Denied, Reason: r, Detail: detail, Message: message},
-	}
+// denied returns the result of a call that is denied with out.
+func denied(out runtime.Outcome) *result {
+	return &result{event: runtime.EventDenied, to: runtime.StateDenied, outcome: out}
 }
 
-// cancellation returns the result of a call that was cancelled, or whose run was closed.
-func cancellation(r runtime.Reason) *result {
-	message := "the call was cancelled"
-	if r == runtime.ReasonRunClosed {
-		message = "the run was closed"
-	}
-	return &result{
-		event: runtime.EventAborted, to: runtime.StateAborted,
-		outcome: runtime.Outcome{Kind: runtime.Cancelled, Reason: r, Message: message},
-	}
+// aborted returns the result of a call that ends with out before its handler does.
+func aborted(out runtime.Outcome) *result {
+	return &result{event: runtime.EventAborted, to: runtime.StateAborted, outcome: out}
 }
-
-// messageTurnOver is the message of a call that came too late in its turn.
-const messageTurnOver = "the turn's time was over before the call could start"
 
 // policyFailure returns the result of a call that is denied because the policy could not be
 // evaluated.
 func policyFailure(rule, message string) *result {
 	j := &evaluation{}
 	j.Refuse(runtime.ReasonPolicyError, runtime.Detail{Rule: rule}, message)
-	return &result{event: runtime.EventDenied, to: runtime.StateDenied, evaluated: j, outcome: runtime.Outcome{Kind: runtime.Denied}}
+	r := denied(runtime.Outcome{Kind: runtime.Denied})
+	r.evaluated = j
+	return r
 }
 
 // A Verdict is the result of WhatIf.

@@ -25,20 +25,20 @@ func (c *call) tryFillRulesCall(rc *rules.Call, args wire.Value) (ok bool) {
 // fillRulesCall sets rc to what the rules need to know of the call. args are the arguments that the
 // handler would get. It returns the digest that the idempotency key is derived from.
 func (c *work) fillRulesCall(rc *rules.Call, args wire.Value) (effect rules.Digest, err error) {
-	*rc = rules.Call{ID: c.id, Run: c.run.id, Agent: c.run.agent, Principal: c.run.principal, Tool: c.record.tool}
-	wants := &c.exec.wants[c.index]
+	*rc = rules.Call{ID: c.id, Run: c.run.id, Agent: c.run.agent, Principal: c.run.principal, Tool: c.record.Tool}
+	wants := &c.exec.wants[c.tool.Index]
 	ruleinput.Operation(rc, wants, args)
-	return ruleinput.Digests(rc, c.tool.spec, wants, args, c.exec.inputs)
+	return ruleinput.Digests(rc, c.tool.Spec, wants, args, c.exec.inputs)
 }
 
 // restoreKey sets the key of a call of an earlier process. The code of the tool walks the arguments,
 // and may panic.
 func (c *call) restoreKey() {
 	defer func() { _ = recover() }() // the key is then derived from the ids of the session and the call
-	if c.final == nil || c.tool.spec.Idempotency == nil {
+	if c.values.Final == nil || c.tool.Spec.Idempotency == nil {
 		return
 	}
-	if key, err := ruleinput.Effect(c.record.tool, c.run.principal, c.tool.spec, c.final); err == nil {
+	if key, err := ruleinput.Effect(c.record.Tool, c.run.principal, c.tool.Spec, c.values.Final); err == nil {
 		c.scope.SetEffect(key)
 	}
 }
@@ -47,10 +47,7 @@ func (c *call) restoreKey() {
 func (c *call) checkRules(rc *rules.Call) rules.Verdict {
 	s := c.run.session
 	at := c.exec.instant(c.clock())
-	if c.approved() && c.reservation == reserved {
-		return s.state.Recheck(at, rc)
-	}
-	return s.state.Check(at, rc)
+	return s.memory.Check(at, rc, c.record, c.approved())
 }
 
 // denialBy returns the result of a call that the rules, the policy or both refuse, or
@@ -63,7 +60,7 @@ func (c *call) denialBy(v rules.Verdict, rc *rules.Call, j *evaluation) *result 
 		c.fillDuplicate(out, v.Of)
 		return e
 	case !v.Admitted():
-		refusal.Rules(out, c.record.tool, v)
+		refusal.Rules(out, c.record.Tool, v)
 		only := v.Primary().Reason < rules.ReasonStartConstraint
 		if only || j.Reason == runtime.ReasonNone || j.Reason == runtime.ReasonPreviewFailed { // a call that the rules refuse needs no preview
 			c.unblock(out, rc)
@@ -86,7 +83,7 @@ func (c *call) denialBy(v rules.Verdict, rc *rules.Call, j *evaluation) *result 
 func (c *call) denialByEvaluation(j *evaluation) runtime.Outcome {
 	var rc rules.Call
 	v := rules.Verdict{Answer: rules.Admitted}
-	if c.tryFillRulesCall(&rc, c.final) {
+	if c.tryFillRulesCall(&rc, c.values.Final) {
 		v = c.checkRules(&rc)
 	}
 	return c.denialBy(v, &rc, j).outcome
@@ -97,7 +94,7 @@ func (c *call) unblock(out *runtime.Outcome, rc *rules.Call) {
 	if c.approved() || out.Reason == runtime.ReasonIdempotencyConflict || out.Reason == runtime.ReasonRunFinished || out.Reason == runtime.ReasonOperationNotAllowed {
 		return
 	}
-	refusal.Unblock(out, c.run.session.state.Unblock(c.exec.instant(c.clock()), rc))
+	refusal.Unblock(out, c.run.session.memory.Rules().Unblock(c.exec.instant(c.clock()), rc))
 }
 
 // fillDuplicate sets the outcome of a call that repeats an earlier one, with the output of
@@ -105,11 +102,11 @@ func (c *call) unblock(out *runtime.Outcome, rc *rules.Call) {
 func (c *ident) fillDuplicate(out *runtime.Outcome, of string) {
 	out.Kind, out.Of = runtime.Duplicate, of
 	out.Message = "an equal call was made before: " + wording.Quote(of)
-	r := c.run.session.calls.find(of)
-	if r == nil || !r.first.Fired() || r.final != nil && !r.final.Fired() {
+	r := c.run.session.memory.Find(of)
+	if r == nil || !r.Ended() {
 		return
 	}
-	earlier := r.outcome()
+	earlier := r.Outcome()
 	out.Output, out.Artifact = earlier.Output, earlier.Artifact
 }
 
@@ -118,73 +115,17 @@ func (c *ident) fillDuplicate(out *runtime.Outcome, of string) {
 func (c *call) settleReservation(out *runtime.Outcome, now time.Time) {
 	s := c.run.session
 	s.endExclusion(c)
-	at := c.exec.instant(now)
-	var ev rules.Event
-	var err error
-	switch c.reservation {
-	case reserved:
-		ev, err = s.state.Release(at, c.id)
-	case reservedAndInvoked:
-		if out.Kind == runtime.Denied { // its handler did not start after all
-			ev, err = s.state.Release(at, c.id)
-		} else {
-			ev, err = s.state.Finish(at, c.id, statusOf(out))
-		}
-	}
-	if c.reservation != reservedNothing && err == nil {
-		s.addRuleEvent(&ev)
-	}
-	c.reservation = reservedNothing
+	s.memory.End(c.exec.instant(now), c.record, out)
 	if !c.dry {
 		c.fillRunStatus(out)
 	}
 	if c.position > 0 {
-		p := c.run.node
-		last := p.active[len(p.active)-1]
-		p.active[c.position-1] = last
-		last.position = c.position
-		p.active[len(p.active)-1] = nil
-		p.active = p.active[:len(p.active)-1]
+		c.run.node.Leave(c.position).position = c.position
 		c.position = 0
 	}
 }
 
-// statusOf returns the status of an invocation for the rules.
-func statusOf(out *runtime.Outcome) rules.Status {
-	switch {
-	case out.Kind == runtime.Completed:
-		return rules.StatusOK
-	case out.Kind == runtime.Unknown:
-		return rules.StatusUnknown
-	case out.RolledBack, out.Kind == runtime.Failed:
-		return rules.StatusError
-	}
-	return rules.StatusTimeout
-}
-
 // fillRunStatus sets the status of the run after an outcome. s.mu is held.
 func (c *call) fillRunStatus(out *runtime.Outcome) {
-	state := c.run.session.state
-	result := rules.ResultRefused
-	switch {
-	case out.Kind == runtime.Pending:
-		result = rules.ResultPending
-	case out.Kind == runtime.Completed:
-		result = rules.ResultSucceeded
-	case c.life.Attempt() > 0:
-		result = rules.ResultFailed
-	}
-	out.Loop = runtime.Loop(state.Hint(c.run.id, c.record.tool, result, c.heartbeat))
-	out.Run = runState(state.RunState(c.run.id))
-	if c.exec.requires {
-		out.PendingExit = state.Status(c.run.id).PendingExit
-	}
-}
-
-// runState returns the RunState for the state s of the rules.
-func runState(s rules.RunState) runtime.RunState {
-	if s >= rules.RunClosed {
-		return runtime.RunFinished
-	}
-	return runtime.RunState(s)
+	c.run.session.memory.FillStatus(out, c.run.id, c.record.Tool, c.life.Attempt() > 0, c.heartbeat, c.exec.requires)
 }

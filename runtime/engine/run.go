@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"strconv"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -13,6 +12,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime/internal/lockorder"
 	"github.com/ambit-tools/ambit/runtime/internal/metadata"
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
+	"github.com/ambit-tools/ambit/runtime/internal/session"
 	"github.com/ambit-tools/ambit/runtime/internal/wording"
 )
 
@@ -40,17 +40,9 @@ type Run struct {
 
 // A runNode is the unit of a run that can be closed: the whole run, or that of a sub-agent.
 type runNode struct {
-	parent   *runNode // nil: the whole run
-	calls    *runCalls
-	metadata map[string]string // of its calls; never changed
-	workers  sched.Gate        // calls whose goroutines have not ended
-
-	active   []*call    // without an outcome; guarded by the session, as are the fields below
-	children []*runNode // of sub-agents
-	agents   int        // ids of sub-agents made by Child
-	closing  bool
-	closed   *sched.Event // fires when the node is closed; nil: no goroutine waits for that
-	final    *RunStatus   // set when the run is closed
+	session.Node[*call]
+	agents int        // ids of sub-agents made by Child; guarded by the session
+	final  *RunStatus // set when the run is closed; guarded by the session
 }
 
 // A RunStatus describes the state of a run.
@@ -111,49 +103,15 @@ func (r *Run) Child(cfg RunConfig) *Run {
 	if r.agent != "" {
 		cfg.ID = r.agent + "/" + cfg.ID
 	}
-	p := &runNode{parent: r.node, calls: r.node.calls, metadata: r.node.metadata, closing: r.node.closing}
-	m := metadata.Merge(p.metadata, maps.Clone(cfg.Metadata))
+	p := &runNode{}
+	r.node.OpenChild(&p.Node)
+	m := metadata.Merge(p.Metadata, maps.Clone(cfg.Metadata))
 	if err := metadata.Check(m); err == nil {
-		p.metadata = m
+		p.Metadata = m
 	} else {
 		s.exec.report(&CallError{SessionID: s.id, RunID: r.id, Err: fmt.Errorf("sub-agent %q: %w", cfg.ID, err)})
 	}
-	if p.closing {
-		p.workers.Shut()
-	}
-	r.node.children = append(r.node.children, p)
 	return &Run{session: s, id: r.id, agent: cfg.ID, principal: r.principal, node: p}
-}
-
-// shut closes p and its children for new calls, and returns them appended to list. The session's
-// lock is held.
-func (p *runNode) shut(e *Executor, list []*runNode) []*runNode {
-	p.workers.Shut()
-	if p.closed != nil && !p.closing {
-		e.sched.Fire(p.closed)
-	}
-	p.closing = true
-	list = append(list, p)
-	for _, q := range p.children {
-		list = q.shut(e, list)
-	}
-	return list
-}
-
-// forEachCall calls f for every call, concurrently, because each may have to wait for a write under
-// its fence. In a simulation, or for a single call, it runs them one after the other.
-func (e *Executor) forEachCall(calls []*call, f func(*call)) {
-	if e.sched.Counts() || len(calls) < 2 {
-		for _, c := range calls {
-			f(c)
-		}
-		return
-	}
-	var done sync.WaitGroup
-	for _, c := range calls {
-		done.Go(func() { f(c) })
-	}
-	done.Wait()
 }
 
 // A TurnConfig describes a Turn.
@@ -188,8 +146,9 @@ func (r *Run) Turn(cfg TurnConfig) *Turn {
 	}
 	t.minimum = r.session.exec.minimum
 	r.session.mu.Lock()
-	r.node.calls.turns++
-	t.number = r.node.calls.turns
+	calls := r.node.Calls()
+	calls.Turns++
+	t.number = calls.Turns
 	r.session.mu.Unlock()
 	if cfg.Budget != 0 {
 		t.budgetEnds = r.session.exec.sched.Now().Add(cfg.Budget)

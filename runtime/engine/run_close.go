@@ -6,6 +6,9 @@ import (
 	"slices"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/internal/outcomes"
+	"github.com/ambit-tools/ambit/runtime/internal/sched"
+	"github.com/ambit-tools/ambit/runtime/internal/session"
 	"github.com/ambit-tools/ambit/runtime/journal"
 	"github.com/ambit-tools/ambit/runtime/rules"
 )
@@ -26,20 +29,20 @@ func (r *Run) status() RunStatus {
 		return *r.node.final
 	}
 	st := RunStatus{ID: r.id, Invocations: map[string]int{}}
-	in := r.session.state.Status(r.id)
-	st.State, st.Waiting, st.PendingExit, st.Reminders = runState(in.State), in.Waiting, in.PendingExit, in.Reminders
-	if r.node.workers.IsShut() {
+	in := r.session.memory.Rules().Status(r.id)
+	st.State, st.Waiting, st.PendingExit, st.Reminders = session.RunState(in.State), in.Waiting, in.PendingExit, in.Reminders
+	if r.node.Workers.IsShut() {
 		st.State = runtime.RunFinished
 	}
-	st.Active = len(r.node.active)
+	st.Active = len(r.node.Active())
 	facts := r.currentFacts()
 	for i, t := range r.session.exec.tools {
 		f := facts.Tool(i)
 		if f.Invocations > 0 {
-			st.Invocations[t.spec.Name] = int(f.Invocations)
+			st.Invocations[t.Spec.Name] = int(f.Invocations)
 		}
 		if f.Successes > 0 {
-			st.Succeeded = append(st.Succeeded, t.spec.Name)
+			st.Succeeded = append(st.Succeeded, t.Spec.Name)
 		}
 	}
 	return st
@@ -55,26 +58,26 @@ func (r *Run) Close(ctx context.Context) error {
 	}
 	s := r.session
 	s.mu.Lock()
-	parts := r.node.shut(s.exec, nil)
+	parts := r.node.Shut(&s.exec.sched, nil)
 	var active []*call
 	for _, p := range parts {
-		active = append(active, p.active...)
+		active = append(active, p.Active()...)
 	}
 	s.mu.Unlock()
-	slices.SortFunc(active, func(a, b *call) int { return a.record.number - b.record.number })
-	s.exec.forEachCall(active, func(c *call) {
-		c.finish(cancellation(runtime.ReasonRunClosed))
+	slices.SortFunc(active, func(a, b *call) int { return a.record.Number - b.record.Number })
+	sched.Each(&s.exec.sched, active, func(c *call) {
+		c.finish(aborted(outcomes.RunClosed()))
 		c.mu.Lock()
 		over := c.done() // another goroutine may be about to end the call
 		c.mu.Unlock()
 		s.exec.sched.Wait(over, nil, nil)
 	})
-	if r.node.parent == nil {
+	if r.node.Root() {
 		r.end()
 	}
 	var left int64
 	for _, p := range parts {
-		left += p.workers.Wait(&s.exec.sched, nil, ctx.Done())
+		left += p.Workers.Wait(&s.exec.sched, nil, ctx.Done())
 	}
 	if err := s.exec.log.FlushAll(); err != nil {
 		return fmt.Errorf("run %q: %w", r.id, err)
@@ -95,13 +98,12 @@ func (r *Run) end() {
 	}
 	st := r.status()
 	st.State = runtime.RunFinished
-	if s.state.RunState(r.id) == rules.RunIncomplete {
+	if s.memory.Rules().RunState(r.id) == rules.RunIncomplete {
 		st.State = runtime.RunIncomplete
 	}
 	r.node.final = &st
-	if _, ev, err := s.state.CloseRun(s.exec.instant(s.exec.sched.Now()), r.id); err == nil {
-		s.addRuleEvent(&ev)
+	if s.memory.CloseRun(s.exec.instant(s.exec.sched.Now()), r.id) {
 		s.recordRun(journal.KindRunClosed, r.id, r.node)
 	}
-	s.closeNode(r.id)
+	delete(s.nodes, r.id)
 }

@@ -7,12 +7,12 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"sync/atomic"
 
 	"github.com/ambit-tools/ambit/runtime/internal/lockorder"
 	"github.com/ambit-tools/ambit/runtime/internal/metadata"
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
+	"github.com/ambit-tools/ambit/runtime/internal/session"
 	"github.com/ambit-tools/ambit/runtime/internal/wording"
 	"github.com/ambit-tools/ambit/runtime/journal"
 	"github.com/ambit-tools/ambit/runtime/rules"
@@ -36,16 +36,22 @@ type Session struct {
 	cfg  atomic.Pointer[SessionConfig] // immutable; replaced when the session is continued
 
 	mu            lockorder.Mutex[lockorder.Session] // guards the session and its runs
-	state         *rules.State
-	calls         callIndex
-	madeIDs       int // call ids that the session made
-	lastNumber    int // calls of the session
-	runs          int
+	memory        session.Memory[*call]
 	nodes         map[string]*runNode // of open runs
-	byRun         map[string]*runCalls
-	ruleEvents    []rules.Event // changes of the rule state, for the next record of the session
-	admitting     *call         // no other call is admitted while the policy evaluates it
-	admittingDone *sched.Event  // fires when the holder is released
+	admitting     *call               // no other call is admitted while the policy evaluates it
+	admittingDone *sched.Event        // fires when the holder is released
+}
+
+// A callRecord is what a session retains of a call.
+type callRecord = session.Record[*call]
+
+// openNode returns the node of a new run. s.mu is held.
+func (s *Session) openNode(run string, metadata map[string]string) *runNode {
+	p := &runNode{}
+	p.Open(s.memory.Calls(run))
+	p.Metadata = metadata
+	s.nodes[run] = p
+	return p
 }
 
 // sessions has the sessions of a journal by id.
@@ -86,11 +92,16 @@ func (e *Executor) Session(cfg SessionConfig) *Session {
 
 // newSession returns a session without runs and calls.
 func (e *Executor) newSession(cfg *SessionConfig) *Session {
-	s := &Session{exec: e, id: cfg.ID, nodes: map[string]*runNode{}, byRun: map[string]*runCalls{}}
+	s := &Session{exec: e, id: cfg.ID, nodes: map[string]*runNode{}}
 	s.cfg.Store(cfg)
-	if e != nil && e.engine != nil {
-		s.state = e.engine.NewState()
+	if e == nil {
+		return s
 	}
+	var observe func(*rules.Event)
+	if f := e.onRuleEvent; f != nil {
+		observe = func(ev *rules.Event) { f(cfg.ID, *ev) }
+	}
+	s.memory = session.New[*call](e.engine, e.log.On(), observe)
 	return s
 }
 
@@ -147,17 +158,12 @@ func (s *Session) StartRun(ctx context.Context, cfg RunConfig) (*Run, error) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for cfg.ID == "" {
-		s.runs++
-		if id := s.id + "/" + strconv.Itoa(s.runs); s.state.RunState(id) == rules.RunClosed {
-			cfg.ID = id
-		}
+	if cfg.ID == "" {
+		cfg.ID = s.memory.NextRun(s.id)
 	}
-	ev, err := s.state.StartRun(s.exec.instant(s.exec.sched.Now()), cfg.ID)
-	if err != nil {
+	if err := s.memory.StartRun(s.exec.instant(s.exec.sched.Now()), cfg.ID); err != nil {
 		return nil, err
 	}
-	s.addRuleEvent(&ev)
 	p := s.openNode(cfg.ID, cfg.Metadata)
 	s.recordRun(journal.KindRunStarted, cfg.ID, p)
 	return &Run{session: s, id: cfg.ID, principal: s.cfg.Load().Principal, node: p}, nil
@@ -185,25 +191,7 @@ func (s *Session) find(callID string) *callRecord {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.calls.find(wording.ValidUTF8(callID))
-}
-
-// addRuleEvent queues a change of the rule state for the next record of the session. Every change
-// passes through it, in order. s.mu is held.
-func (s *Session) addRuleEvent(ev *rules.Event) {
-	if s.exec.onRuleEvent != nil || s.exec.log.On() {
-		s.addRuleEventSlow(ev)
-	}
-}
-
-// addRuleEventSlow is addRuleEvent when there is a journal or an observer of the rule state.
-func (s *Session) addRuleEventSlow(ev *rules.Event) {
-	if s.exec.onRuleEvent != nil {
-		s.exec.onRuleEvent(s.id, *ev)
-	}
-	if s.exec.log.On() {
-		s.ruleEvents = append(s.ruleEvents, *ev)
-	}
+	return s.memory.Find(wording.ValidUTF8(callID))
 }
 
 // endExclusion lets other calls of the session be admitted again, if c is the call that

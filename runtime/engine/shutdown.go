@@ -10,6 +10,8 @@ import (
 	"github.com/ambit-tools/ambit/runtime/internal/deadline"
 	"github.com/ambit-tools/ambit/runtime/internal/entry"
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
+	"github.com/ambit-tools/ambit/runtime/internal/outcomes"
+	"github.com/ambit-tools/ambit/runtime/internal/sched"
 )
 
 // Shutdown ends the work of e in order. From now on calls are denied shutting_down, and requests
@@ -37,10 +39,10 @@ func (e *Executor) Shutdown(ctx context.Context) error {
 	if left > 0 {
 		e.workers.Halt(haltShutdown)
 		e.undos.Cancel()
-		e.forEachCall(e.workers.Jobs(), (*call).abort)
+		sched.Each(&e.sched, e.workers.Jobs(), (*call).abort)
 		if left = e.gate.WaitFor(&e.sched, grace); left > 0 {
 			e.undos.Halt()
-			e.forEachCall(e.workers.Jobs(), (*call).abandon)
+			sched.Each(&e.sched, e.workers.Jobs(), (*call).abandon)
 		}
 	}
 	if e.follower != nil {
@@ -71,9 +73,9 @@ func (c *call) abort() {
 		if what != lifecycle.AbortEnd {
 			return
 		}
-		e := denial(runtime.ReasonShuttingDown, runtime.Detail{}, "the executor is shutting down")
+		e := denied(outcomes.ShuttingDown())
 		if moment.Phase() == lifecycle.Backoff { // what the earlier attempts did was rolled back
-			e = shutdownCancellation()
+			e = aborted(outcomes.ShutDown())
 		}
 		e.cause, e.moment = lifecycle.ByShutdown, moment
 		if c.finish(e) {
@@ -85,7 +87,7 @@ func (c *call) abort() {
 // hasNoLastingEffect reports whether a call whose handler runs is known to have no lasting effect,
 // and the next owner of the journal does not run it again. c.mu is held.
 func (c *call) hasNoLastingEffect() bool {
-	spec := c.tool.spec
+	spec := c.tool.Spec
 	return entry.Effects(spec) != "" && !c.life.Committing() && !(spec.Idempotent && spec.Retry != nil)
 }
 
@@ -100,16 +102,11 @@ func (c *call) abandon() {
 	if c.life.Lingers() {
 		c.exec.lingering.Add(1)
 	}
-	out := runtime.Outcome{
-		Kind: runtime.Unknown, Reason: runtime.ReasonInterrupted, Message: "the executor was shut down while the handler ran: the call may have taken effect",
-	}
-	if c.hasNoLastingEffect() {
-		out.Kind, out.Message = runtime.Failed, "the executor was shut down while the handler ran: nothing that it did stands"
-	}
+	out := outcomes.Abandoned(!c.hasNoLastingEffect())
 	c.completeOutcome(&out, c.clock(), true)
 	s := c.run.session
 	s.mu.Lock()
-	c.record.storeOutcome(&out)
+	c.record.Store(&out)
 	s.mu.Unlock()
 	over, unattended := c.done(), c.life.Unattended()
 	c.mu.Unlock()
@@ -135,14 +132,7 @@ func (c *call) canceledByShutdown(err error) *result {
 	if !c.scope.Aborted() || !errors.Is(err, context.Canceled) {
 		return nil
 	}
-	return shutdownCancellation()
-}
-
-// shutdownCancellation returns the result of a call that a shutdown has stopped.
-func shutdownCancellation() *result {
-	e := cancellation(runtime.ReasonCancelled)
-	e.outcome.Message = "the executor was shut down"
-	return e
+	return aborted(outcomes.ShutDown())
 }
 
 // enterForUndo admits an undo that a shutdown waits for, because the undo must be recorded. An undo
@@ -202,9 +192,8 @@ func (c *call) endLeaseLost() {
 	if c.finish(e) {
 		return
 	}
-	e = cancellation(runtime.ReasonLeaseLost)
+	e = aborted(outcomes.LeaseLost())
 	e.cause = lifecycle.ByLease
-	e.outcome.Message = "the executor does not own the journal any more: what became of the call, the next owner will say"
 	c.finish(e)
 }
 
@@ -225,5 +214,5 @@ func (e *Executor) leaseLost(cause error) {
 	e.closeApprovals()
 	e.workers.Halt(haltLost)
 	e.undos.Halt()
-	e.forEachCall(e.workers.Jobs(), (*call).endLeaseLost)
+	sched.Each(&e.sched, e.workers.Jobs(), (*call).endLeaseLost)
 }

@@ -23,7 +23,7 @@ func (c *work) decisionForTap() *tap.Decision {
 		w.tapped = new(tap.Decision)
 	}
 	d := w.tapped
-	*d = tap.Decision{Input: w.input, Text: c.finalText, Tool: c.tool, Agent: c.run.agent, Decision: w.evaluation.decision}
+	*d = tap.Decision{Input: w.input, Text: c.values.FinalText, Tool: c.tool, Agent: c.run.agent, Decision: w.evaluation.decision}
 	d.Input.Args = nil
 	d.Input.SetFacts(w.view.Facts())
 	if w.evaluation.Reason == runtime.ReasonPolicyError {
@@ -47,7 +47,7 @@ func (e *Executor) tamper(session, callID string, input []byte) error {
 	if !found.life.AwaitsConsent() {
 		return fmt.Errorf("call %q does not wait for consent", callID)
 	}
-	found.final, found.finalText = args, bytes.Clone(input)
+	found.values.Final, found.values.FinalText = args, bytes.Clone(input)
 	return nil
 }
 

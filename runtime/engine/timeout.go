@@ -1,28 +1,22 @@
 package engine
 
 import (
-	"fmt"
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/internal/attempt"
 	"github.com/ambit-tools/ambit/runtime/internal/evaluations"
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
-	"github.com/ambit-tools/ambit/runtime/internal/wording"
+	"github.com/ambit-tools/ambit/runtime/internal/outcomes"
 )
 
 // timeOut ends the call because its handler ran past the deadline.
 func (c *call) timeOut(at lifecycle.Moment) {
-	spec := c.tool.spec
+	spec := c.tool.Spec
 	had := c.scope.Due().Sub(c.now)
-	c.finish(&result{
-		cause: lifecycle.ByTimer, moment: at, event: runtime.EventAborted, to: runtime.StateAborted,
-		outcome: runtime.Outcome{
-			Kind: runtime.TimedOut, Reason: runtime.ReasonDeadline, Detail: runtime.Detail{Deadline: had},
-			Retryable: spec.Idempotent && spec.Retry != nil && spec.Retry.OnTimeout,
-			Message:   fmt.Sprintf("%q did not finish within %s", c.record.tool, wording.Limit(had)),
-		},
-	})
+	e := aborted(outcomes.TimedOut(c.record.Tool, had, spec.Idempotent && spec.Retry != nil && spec.Retry.OnTimeout))
+	e.cause, e.moment = lifecycle.ByTimer, at
+	c.finish(e)
 }
 
 // expire handles the timer of the call. It ends the call when its phase is over, and returns when
@@ -33,7 +27,7 @@ func (c *call) expire() (again time.Time) {
 	now := c.clock()
 	x := c.life.Expire(now)
 	if x.Abandon {
-		c.exec.evaluations.Abandon(c.index)
+		c.exec.evaluations.Abandon(c.tool.Index)
 	}
 	if x.Lingering {
 		c.recordLingering(now)
@@ -63,12 +57,11 @@ func (c *call) overdue(at lifecycle.Moment) {
 		e = policyFailure("timeout", "the policy could not judge the call in time, which is denied therefore")
 		e.fault = c.newFault(runtime.ReasonPolicyError, evaluations.ErrAbandoned)
 	case lifecycle.Admitting, lifecycle.Held:
-		e = denial(runtime.ReasonDeadline, runtime.Detail{}, messageTurnOver)
+		e = denied(outcomes.TurnOver())
 	case lifecycle.Previewing:
 		e = c.previewLate()
 	case lifecycle.Queued:
-		e = denial(runtime.ReasonAtCapacity, runtime.Detail{RetryAfter: c.exec.slots[c.index].RetryAfter()}, fmt.Sprintf("%q is busy: %s in time",
-			c.record.tool, wording.Plural(c.tool.spec.Limits.Concurrency, "its only slot did not get free", "none of its %d slots got free")))
+		e = denied(outcomes.NoSlot(c.record.Tool, c.tool.Spec.Limits.Concurrency, c.exec.slots[c.tool.Index].RetryAfter()))
 	case lifecycle.Running, lifecycle.Grace, lifecycle.Finishing:
 		c.timeOut(at)
 		return

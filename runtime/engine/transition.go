@@ -3,20 +3,14 @@ package engine
 import (
 	"bytes"
 	"fmt"
-	"runtime/debug"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/internal/entry"
-	"github.com/ambit-tools/ambit/runtime/internal/errmark"
 	"github.com/ambit-tools/ambit/runtime/internal/metadata"
-	"github.com/ambit-tools/ambit/runtime/internal/redact"
-	"github.com/ambit-tools/ambit/runtime/internal/rewrites"
+	"github.com/ambit-tools/ambit/runtime/internal/refusal"
 	"github.com/ambit-tools/ambit/runtime/internal/usercode"
-	"github.com/ambit-tools/ambit/runtime/internal/wording"
 	"github.com/ambit-tools/ambit/runtime/journal"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
@@ -62,7 +56,7 @@ func (c *call) transition(kind runtime.EventKind, to runtime.State, n *note) {
 	e := c.exec.delivery.Begin()
 	defer c.exec.delivery.End()
 	e.Time, e.Kind, e.From, e.To = n.at, kind, from, to
-	e.Tool, e.CallID, e.SessionID, e.RunID = c.record.tool, c.id, c.run.session.id, c.run.id
+	e.Tool, e.CallID, e.SessionID, e.RunID = c.record.Tool, c.id, c.run.session.id, c.run.id
 	e.Agent, e.Principal, e.By, e.Attempt = c.run.agent, c.run.principal, n.by, c.life.Attempt()
 	e.Turn, e.ClientRequest = c.turn.number, metadata.Request(c.metadata)
 	e.Revision, e.Duration = c.revision, n.at.Sub(c.began)
@@ -72,7 +66,7 @@ func (c *call) transition(kind runtime.EventKind, to runtime.State, n *note) {
 		e.Notes = c.notes
 	}
 	if c.tool != nil {
-		e.ToolVersion = c.tool.spec.Version
+		e.ToolVersion = c.tool.Spec.Version
 	}
 	if c.consent != nil {
 		e.RequestID = c.consent.id
@@ -123,20 +117,22 @@ func (c *call) operatorTextSlow(out *runtime.Outcome, fault *CallError) string {
 	case fault != nil:
 		return c.redactText(fault.text())
 	}
-	return c.redactText(refusalCause(out))
+	return c.redactText(refusal.Cause(out))
 }
 
 // counted returns a transition of c for the counter. c.mu is held once other goroutines know c.
 func counted(c *call, kind runtime.EventKind, n *note) runtime.Transition {
 	t := runtime.Transition{
-		Kind: kind, Tool: c.index, Ended: n.ends, Outcome: n.kind, Reason: n.reason, Output: n.output, Dropped: n.dropped, Duration: n.at.Sub(c.began),
+		Kind: kind, Tool: -1, Ended: n.ends, Outcome: n.kind, Reason: n.reason, Output: n.output, Dropped: n.dropped, Duration: n.at.Sub(c.began),
 	}
+	if c.tool == nil {
+		return t
+	}
+	t.Tool = c.tool.Index
 	switch {
-	case c.tool == nil:
-		t.Tool = -1
 	case n.ends:
 		t.Times, t.Attempts = c.watch.Times(), c.life.Attempt()
-		if a := c.record.artifact(); a != nil {
+		if a := c.record.Artifact(); a != nil {
 			t.Artifact = int64(a.Bytes)
 		}
 	case n.answer != nil:
@@ -152,10 +148,10 @@ func counted(c *call, kind runtime.EventKind, n *note) runtime.Transition {
 // sinceAsked returns how long ago the undo of c was asked for, 0 when an earlier process was asked.
 // The lock of the session is held.
 func sinceAsked(c *call, now time.Time) time.Duration {
-	if c.record.undo.asked.IsZero() {
+	if c.record.Undo.Asked.IsZero() {
 		return 0
 	}
-	return now.Sub(c.record.undo.asked)
+	return now.Sub(c.record.Undo.Asked)
 }
 
 // transitionEntry returns the entry of a transition: the members of its event, and what recovery
@@ -163,8 +159,7 @@ func sinceAsked(c *call, now time.Time) time.Duration {
 func (c *call) transitionEntry(ev *runtime.Event, n *note) (_ *journal.Record, private []byte) {
 	d := entry.OfEvent(ev)
 	if n.session {
-		s := c.run.session
-		d.Rules, s.ruleEvents = s.ruleEvents, nil
+		d.Rules = c.run.session.memory.Take()
 	}
 	c.addDetail(d, ev, n)
 	if c.idReused {
@@ -177,26 +172,26 @@ func (c *call) transitionEntry(ev *runtime.Event, n *note) (_ *journal.Record, p
 func (c *call) addDetail(d *entry.Draft, ev *runtime.Event, n *note) {
 	switch ev.Kind {
 	case runtime.EventInvoked:
-		d.Mark, d.TurnEnds, d.InputMAC = journal.MarkOpened, entry.At(c.turn.budgetEnds), c.exec.inputs.MAC(c.record.input)
+		d.Mark, d.TurnEnds, d.InputMAC = journal.MarkOpened, entry.At(c.turn.budgetEnds), c.exec.inputs.MAC(c.record.Input)
 		d.Metadata, d.TurnCap, d.Patience = c.metadata, c.turn.limit, c.turn.consentWait
 		d.Triggered = c.life.Triggered()
 	case runtime.EventValidated:
 		d.Heartbeat = c.heartbeat
-		d.AddArgs(c.args)
+		d.AddArgs(c.values.Args)
 	case runtime.EventApprovalRequested, runtime.EventAuthorized:
 		d.AddDecision(&c.worker.Scratch.evaluation.decision)
-		if !bytes.Equal(c.finalText, c.text) {
-			d.AddFinal(c.final)
+		if !bytes.Equal(c.values.FinalText, c.values.Text) {
+			d.AddFinal(c.values.Final)
 		}
 	case runtime.EventApprovalDecided:
 		if n.edited {
-			d.AddFinal(c.final)
+			d.AddFinal(c.values.Final)
 		}
 	case runtime.EventStarted:
-		d.Mark, d.Pin, d.Granted, d.Epoch = journal.MarkStarted, c.tool.spec.Pin, c.tool.spec.Capabilities, c.exec.lease.Epoch()
-		d.Effects = entry.Effects(c.tool.spec)
+		d.Mark, d.Pin, d.Granted, d.Epoch = journal.MarkStarted, c.tool.Spec.Pin, c.tool.Spec.Capabilities, c.exec.lease.Epoch()
+		d.Effects = entry.Effects(c.tool.Spec)
 	case runtime.EventRetrying:
-		d.Effects = entry.Effects(c.tool.spec)
+		d.Effects = entry.Effects(c.tool.Spec)
 	case runtime.EventStale, runtime.EventOrphaned:
 		d.Epoch = c.epoch
 	case runtime.EventReconciled:
@@ -211,7 +206,7 @@ func (c *call) addDetail(d *entry.Draft, ev *runtime.Event, n *note) {
 
 // addStoredOutcome adds the outcome, which is in the call's record by now.
 func (c *work) addStoredOutcome(d *entry.Draft) {
-	out := c.record.outcome()
+	out := c.record.Outcome()
 	c.addOutcome(d, &out)
 }
 
@@ -225,14 +220,14 @@ func (c *work) addOutcome(d *entry.Draft, out *runtime.Outcome) {
 	if len(c.obligations) > 0 {
 		mask = c.redact
 	}
-	d.AddOutcome(out, c.outputs, mask)
+	d.AddOutcome(out, c.values.Outputs, mask)
 }
 
 // newFault returns a fault of c. It reads the text of err at once, because the Error method of user
 // code may hang. The caller therefore holds no lock, unless err is an error of the engine.
 func (c *ident) newFault(r runtime.Reason, err error) *CallError {
 	f := &CallError{
-		Tool: c.record.tool, CallID: c.id, SessionID: c.run.session.id, RunID: c.run.id, Reason: r, Err: err,
+		Tool: c.record.Tool, CallID: c.id, SessionID: c.run.session.id, RunID: c.run.id, Reason: r, Err: err,
 	}
 	if err != nil {
 		f.cachedText = f.text()
@@ -240,11 +235,10 @@ func (c *ident) newFault(r runtime.Reason, err error) *CallError {
 	return f
 }
 
-// panicFault returns the fault for the recovered panic value v. The deferred function that recovered
-// v calls it, while the panicking stack is still in place.
-func (c *ident) panicFault(v any) *CallError {
+// panicFault returns the fault for a panic.
+func (c *ident) panicFault(p *usercode.Panicked) *CallError {
 	f := c.newFault(runtime.ReasonPanic, nil)
-	f.Panic, f.Stack = v, debug.Stack()
+	f.Panic, f.Stack = p.Value, p.Stack
 	f.cachedText = f.text()
 	return f
 }
@@ -256,101 +250,8 @@ func (c *work) setFailed(e *result, message string, fault *CallError) {
 	e.outcome.Obligations = c.obligations
 }
 
-// handlerMessage returns what a model reads of a failed handler, and the code of a public error.
-// The text is that of the public error, or that of any error if the tool declares safe_errors.
-func (c *call) handlerMessage(fault *CallError) (message, code string) {
-	return c.toolMessage(fault.Err, fault.text(), fmt.Sprintf("%q failed", c.record.tool))
-}
-
-// toolMessage returns what a model reads of an error of the tool: the text of a public error, with
-// its code; whole if the tool declares safe_errors; otherwise other.
-func (c *call) toolMessage(err error, whole, other string) (message, code string) {
-	text, code := publicError(err)
-	if text == "" && c.tool.spec.SafeErrors {
-		text = whole
-	}
-	if text == "" {
-		return other, code
-	}
-	return c.redactText(text), code
-}
-
-// publicError returns the text and the code of the marked error in err; code is empty if there is
-// none. The caller holds no lock: the methods of err are code of the tool and may hang or panic.
-func publicError(err error) (text, code string) {
-	marked := errmark.PublicOf(err)
-	if marked == nil {
-		return "", ""
-	}
-	return usercode.ErrorText(marked.Err), marked.Code
-}
-
-// refusalCause returns the cause of a refusal for an operator.
-func refusalCause(out *runtime.Outcome) string {
-	if len(out.Violations) > 0 {
-		return wording.Violations(out.Violations)
-	}
-	texts := make([]string, len(out.Denials))
-	for i, d := range out.Denials {
-		texts[i] = strings.TrimSpace(fmt.Sprintf("%s %s %s", d.Code, rewrites.At(d.At), d.Message))
-	}
-	return strings.Join(texts, "; ")
-}
-
-// redact masks the members of the output that the policy wants masked. It withholds the whole
-// output when it cannot.
-func (c *work) redact(out wire.Raw) (wire.Raw, error) {
-	masked := out
-	for _, o := range c.obligations {
-		if o.Code != redact.Obligation {
-			continue
-		}
-		var err error
-		if masked, err = redact.Mask(out, masked, o.Args, c.tool.place); err != nil {
-			return masked, fmt.Errorf("obligation redact_output %s: %w", rewrites.At(o.At), err)
-		}
-	}
-	return masked, nil
-}
-
-// secrets collects what is sensitive in the call.
-func (c *call) secrets() *redact.Secrets {
-	c.mu.Lock()
-	prepared := c.prepared
-	c.mu.Unlock()
-	s := knownSecrets(&c.work, prepared)
-	if c.outputs != nil {
-		s.Collect(func() wire.Value {
-			if redact.Measure(c.outputs, outputLimit(c.tool.spec), entry.MaxDepth) != nil {
-				return nil
-			}
-			return c.outputs
-		})
-	}
-	return s
-}
-
-// knownSecrets collects what is sensitive in a call before it has an output. The arguments are those
-// that were given, not what the handler has made of its own. The handler may be running.
-func knownSecrets(c *work, prepared wire.Value) *redact.Secrets {
-	s := new(redact.Secrets)
-	if c.tool != nil && c.args != nil {
-		texts := [][]byte{c.record.input, c.text, c.finalText}
-		for _, text := range slices.CompactFunc(texts, bytes.Equal) {
-			s.Collect(func() wire.Value {
-				v, _, _, violations := c.tool.read(text)
-				if violations != nil {
-					return nil
-				}
-				return v
-			})
-		}
-	}
-	if prepared != nil { // it was measured when it was prepared
-		s.Collect(func() wire.Value { return prepared })
-	}
-	return s
-}
+// redact masks the members of the output that the policy wants masked.
+func (c *work) redact(out wire.Raw) (wire.Raw, error) { return c.tool.Mask(c.obligations, out) }
 
 // redactText removes the values of members marked x-sensitive from a text that a
 // handler or a policy wrote.
@@ -358,5 +259,8 @@ func (c *call) redactText(text string) string {
 	if text == "" {
 		return ""
 	}
-	return c.secrets().Redact(text)
+	c.mu.Lock()
+	prepared := c.prepared
+	c.mu.Unlock()
+	return c.values.Secrets(c.tool, c.record.Input, prepared).Redact(text)
 }

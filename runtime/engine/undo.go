@@ -4,13 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime"
-	"github.com/ambit-tools/ambit/runtime/internal/overlap"
 	"github.com/ambit-tools/ambit/runtime/internal/ruleinput"
-	"github.com/ambit-tools/ambit/runtime/internal/walk"
+	"github.com/ambit-tools/ambit/runtime/internal/session"
 	"github.com/ambit-tools/ambit/runtime/operator"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
@@ -104,11 +102,14 @@ func (e *Executor) Undo(ctx context.Context, sessionID string, req UndoRequest) 
 
 // undoRun undoes the calls of a run that succeeded.
 func (s *Session) undoRun(ctx context.Context, req UndoRequest) (all UndoResult, err error) {
+	s.mu.Lock()
+	succeeded := s.memory.Succeeded(req.RunID)
+	s.mu.Unlock()
 	all.Complete = true
-	for _, r := range s.succeeded(req.RunID) {
+	for _, r := range succeeded {
 		one := &ActionError{Code: CodeNothingToUndo}
 		switch {
-		case s.exec.onlyReads(r.tool):
+		case s.exec.lookup(r.Tool).OnlyReads():
 		case req.DryRun:
 			one = s.dryUndo(ctx, r, req.By)
 		default:
@@ -125,28 +126,9 @@ func (s *Session) undoRun(ctx context.Context, req UndoRequest) (all UndoResult,
 	return all, err
 }
 
-// succeeded returns the calls of a run that completed and were not undone, the last first. It
-// visits no calls of other runs.
-func (s *Session) succeeded(run string) (list []*callRecord) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for r := range s.byRun[run].all() {
-		if r.ended() && r.outcome().Kind == runtime.Completed && !r.undo.done {
-			list = append(list, r)
-		}
-	}
-	return list
-}
-
-// onlyReads reports whether the calls of a tool have no effect that could be undone.
-func (e *Executor) onlyReads(name string) bool {
-	tool, _ := e.lookup(name)
-	return tool != nil && tool.spec.Effect == runtime.SideEffectRead && tool.spec.Undo == nil
-}
-
 // undoneCall returns the result for r, which was not undone because of err; nil: it was undone.
 func undoneCall(r *callRecord, err *ActionError) UndoneCall {
-	c := UndoneCall{CallID: r.id, Tool: r.tool}
+	c := UndoneCall{CallID: r.ID, Tool: r.Tool}
 	if err != nil {
 		c.Err = err
 	}
@@ -165,7 +147,7 @@ func (all *UndoResult) add(r *callRecord, err *ActionError) {
 	case err.Code == CodeNotUndoable || err.Code == CodeExpired:
 		list = &all.NotUndoable
 	}
-	*list = append(*list, r.id)
+	*list = append(*list, r.ID)
 	all.Complete = len(all.Failed)+len(all.NotUndoable) == 0
 }
 
@@ -181,7 +163,7 @@ func (s *Session) undoCall(ctx context.Context, r *callRecord, req UndoRequest) 
 	if why := s.beginUndo(r); why != "" {
 		return &ActionError{Code: why, Detail: s.reportLost(r, why)}
 	}
-	c := r.call
+	c := r.Live
 	fault := c.undoAllowed(ctx, req.By)
 	if fault == nil {
 		fault = c.undo(ctx, req.By.ID)
@@ -194,7 +176,7 @@ func (s *Session) undoCall(ctx context.Context, r *callRecord, req UndoRequest) 
 
 // mayUndo asks the operator policy about the undo of a call.
 func (s *Session) mayUndo(ctx context.Context, r *callRecord, by operator.Actor, dry bool) *ActionError {
-	return s.exec.authorize(ctx, operator.Undo, by, operator.Target{Session: s.id, Run: r.run.id, Call: r.id, DryRun: dry}, s)
+	return s.exec.authorize(ctx, operator.Undo, by, operator.Target{Session: s.id, Run: r.Run(), Call: r.ID, DryRun: dry}, s)
 }
 
 // beginUndo returns why a call cannot be undone. If it can, beginUndo keeps other goroutines from
@@ -204,30 +186,30 @@ func (s *Session) beginUndo(r *callRecord) Code {
 	defer s.mu.Unlock()
 	why := s.undoRefusal(r)
 	if why == "" {
-		r.undo.busy, r.undo.asked = true, s.exec.sched.Now()
+		r.Undo.Busy, r.Undo.Asked = true, s.exec.sched.Now()
 	}
 	return why
 }
 
 // undoRefusal returns why a call cannot be undone, empty when it can. s.mu is held.
 func (s *Session) undoRefusal(r *callRecord) Code {
-	tool, _ := s.exec.lookup(r.tool)
+	tool := s.exec.lookup(r.Tool)
 	now := s.exec.sched.Now()
-	ended := r.first.Fired() && r.final == nil || r.final != nil && r.final.Fired()
+	ended := r.Done().Fired()
 	switch {
-	case r.undo.done:
+	case r.Undo.Done:
 		return CodeAlreadyUndone
-	case tool == nil || tool.spec.Undo == nil || r.undo.possible && r.undo.lost != nil:
+	case !tool.Undoable() || r.Undo.Possible && r.Undo.Lost != nil:
 		return CodeNotUndoable
-	case !ended && r.final != nil && r.call.reservation != reservedAndInvoked:
+	case !ended && r.Final != nil && r.Reservation != session.ReservedAndInvoked:
 		return CodeNotSuccessful
 	case !ended:
 		return CodeStillRunning
-	case !r.undo.possible || r.outcome().Kind == runtime.Failed:
+	case !r.Undo.Possible || r.Kind() == runtime.Failed:
 		return CodeNotSuccessful
-	case !now.Before(r.undo.ended.Add(ruleinput.UndoTTL(tool.spec))):
+	case !now.Before(r.Undo.Ended.Add(ruleinput.UndoTTL(tool.Spec))):
 		return CodeExpired
-	case r.undo.busy, r.outcome().Kind != runtime.Completed && !r.call.handlerDone.Load() && now.Before(r.undo.ended.Add(grace)):
+	case r.Undo.Busy, r.Kind() != runtime.Completed && !r.Live.handlerDone.Load() && now.Before(r.Undo.Ended.Add(grace)):
 		return CodeStillRunning
 	}
 	return ""
@@ -235,26 +217,26 @@ func (s *Session) undoRefusal(r *callRecord) Code {
 
 // undo calls the undo handler, if there is one.
 func (c *call) undo(ctx context.Context, by string) *undoFault {
-	hook := c.tool.hooks.Undo
+	hook := c.tool.Hooks.Undo
 	if hook == nil {
 		return nil
 	}
 	var output wire.Value
-	if c.record.outcome().Kind == runtime.Completed {
-		output = c.outputs
+	if c.record.Kind() == runtime.Completed {
+		output = c.values.Outputs
 	}
 	c.mu.Lock()
 	state, isPrepared := c.prepared, c.isPrepared
 	c.mu.Unlock()
 	switch {
-	case c.tool.hooks.Prepare == nil || isPrepared:
+	case c.tool.Hooks.Prepare == nil || isPrepared:
 	case c.handlerDone.Load():
 		return nil // the call ended before its handler was released: it had no effect
 	default:
 		return &undoFault{why: CodeHandlerError, err: errPreparing}
 	}
 	return c.runUndoHandler(ctx, by, func(ctx context.Context) error {
-		return hook(ctx, c.id, c.final, state, c.fullOutput(ctx, output))
+		return hook(ctx, c.id, c.values.Final, state, c.fullOutput(ctx, output))
 	})
 }
 
@@ -264,7 +246,7 @@ func (c *work) undoAllowed(ctx context.Context, by operator.Actor) *undoFault {
 	s.mu.Lock()
 	facts := c.run.currentFacts()
 	s.mu.Unlock()
-	in := c.policyInputOf(c.final, facts, c.clock())
+	in := c.policyInputOf(c.values.Final, facts, c.clock())
 	in.Undo, in.UndoneBy = true, by
 	d, err := c.evaluateDetached(ctx, in)
 	denied := &undoFault{why: CodeDenied, err: err}
@@ -296,8 +278,8 @@ func (s *Session) dryUndo(ctx context.Context, r *callRecord, by operator.Actor)
 	if why != "" {
 		return &ActionError{Code: why}
 	}
-	if fault := r.call.undoAllowed(ctx, by); fault != nil {
-		return r.call.undoFailed(fault)
+	if fault := r.Live.undoAllowed(ctx, by); fault != nil {
+		return r.Live.undoFailed(fault)
 	}
 	return nil
 }
@@ -307,81 +289,23 @@ func (s *Session) dryUndo(ctx context.Context, r *callRecord, by operator.Actor)
 func (s *Session) addLater(calls []UndoneCall) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	undone := map[string]bool{}
-	first := s.lastNumber
+	var undone []*callRecord
+	var results []*UndoneCall // of undone
 	for i := range calls {
 		if calls[i].Err == nil {
-			undone[calls[i].CallID] = true
-			first = min(first, s.calls.find(calls[i].CallID).number)
+			undone, results = append(undone, s.memory.Find(calls[i].CallID)), append(results, &calls[i])
 		}
 	}
-	var later []*callRecord
-	for r := range s.calls.all() {
-		if r.number > first && !undone[r.id] && s.mayHaveChanged(r) {
-			later = append(later, r)
+	ran := func(c *call) wire.Value {
+		if c == nil {
+			return nil
+		}
+		return c.values.Final
+	}
+	for i, list := range s.memory.Later(undone, session.Overlap[*call]{Tool: s.exec.lookup, Final: ran}) {
+		results[i].Until = undone[i].Undo.Ended.Add(ruleinput.UndoTTL(s.exec.lookup(undone[i].Tool).Spec))
+		for _, later := range list {
+			results[i].Later = append(results[i].Later, LaterCall{CallID: later.ID, Tool: later.Tool, Shares: later.Shares})
 		}
 	}
-	slices.SortFunc(later, func(a, b *callRecord) int { return a.number - b.number })
-	for i := range calls {
-		if calls[i].Err != nil {
-			continue
-		}
-		r := s.calls.find(calls[i].CallID)
-		tool, _ := s.exec.lookup(r.tool)
-		calls[i].Until = r.undo.ended.Add(ruleinput.UndoTTL(tool.spec))
-		about := s.subjectOf(r)
-		for _, other := range later {
-			if other.number < r.number {
-				continue
-			}
-			if shares := about.Shared(s.subjectOf(other)); len(shares) > 0 {
-				calls[i].Later = append(calls[i].Later, LaterCall{CallID: other.id, Tool: other.tool, Shares: shares})
-			}
-		}
-	}
-}
-
-// mayHaveChanged reports whether a call may have changed something that was not undone. s.mu is
-// held.
-func (s *Session) mayHaveChanged(r *callRecord) bool {
-	tool, _ := s.exec.lookup(r.tool)
-	switch {
-	case tool != nil && tool.spec.Effect == runtime.SideEffectRead, r.undo.done:
-		return false
-	case !r.ended():
-		return r.call != nil && r.call.reservation == reservedAndInvoked
-	}
-	out := r.outcome()
-	return !out.RolledBack && (out.Kind == runtime.Completed || out.Kind == runtime.Unknown || out.Kind == runtime.TimedOut || r.undo.possible)
-}
-
-// subjectOf returns the subject of a call. s.mu is held.
-func (s *Session) subjectOf(r *callRecord) (a overlap.Subject) {
-	tool, _ := s.exec.lookup(r.tool)
-	if tool == nil {
-		return a
-	}
-	return overlap.Of(argumentsOf(tool, r), tool.spec.Rules.ExclusiveGroups)
-}
-
-// argumentsOf returns the arguments of a call as JSON: those that it ran with, if they are still
-// known, otherwise those of its input. It is nil when neither is known.
-func argumentsOf(tool *tool, r *callRecord) (text []byte) {
-	defer func() {
-		if recover() != nil { // a fault of the codec
-			text = nil
-		}
-	}()
-	if r.call != nil && r.call.final != nil {
-		text, _ = wire.Append(nil, walk.Unruled{Of: r.call.final})
-		return text
-	}
-	if r.digest {
-		return nil
-	}
-	v, text, _, violations := tool.read(r.input)
-	if v == nil || violations != nil {
-		return nil
-	}
-	return text
 }

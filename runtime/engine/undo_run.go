@@ -9,6 +9,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/internal/attempt"
 	"github.com/ambit-tools/ambit/runtime/internal/entry"
+	"github.com/ambit-tools/ambit/runtime/internal/tools"
 	"github.com/ambit-tools/ambit/runtime/internal/undo"
 	"github.com/ambit-tools/ambit/runtime/journal"
 )
@@ -40,7 +41,7 @@ func (c *call) runUndoHandler(ctx context.Context, by string, handler func(conte
 	u.ctx, u.began, u.undoing = ctx, c.exec.sched.Now(), true
 	return undoFaultOf(c.exec.undos.Run(ctx, &c.exec.attempts, undo.Request{
 		Owner: u, Number: c.life.Attempt(), Effect: c.scope.Effect(),
-		Deadline: deadlineOf(c.tool.spec), Handler: handler, Recorder: u,
+		Deadline: c.tool.Deadline(), Handler: handler, Recorder: u,
 	}))
 }
 
@@ -56,7 +57,7 @@ func (u *undoRun) Decided(at time.Time, seals []journal.Seal) error {
 	r.Sealed = seals
 	s := u.run.session
 	s.mu.Lock()
-	if ev, err := s.state.Undoing(s.exec.instant(at), u.id); err == nil {
+	if ev, err := s.memory.Rules().Undoing(s.exec.instant(at), u.id); err == nil {
 		r.Undoes = &ev
 	}
 	s.mu.Unlock()
@@ -125,16 +126,14 @@ func (s *Session) recordUndo(c *call, by string, fault *undoFault) *ActionError 
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := s.exec.sched.Now()
-	if ev, err := s.state.Undo(s.exec.instant(now), c.id); err == nil {
-		s.addRuleEvent(&ev)
-	}
+	s.memory.Undone(s.exec.instant(now), c.record)
 	c.undone(now, by)
 	return nil
 }
 
 // undone records that c was undone. The locks of c and its session are held.
 func (c *call) undone(now time.Time, by string) {
-	c.record.undo.busy, c.record.undo.done = false, true
+	c.record.Undo.Busy, c.record.Undo.Done = false, true
 	c.transition(runtime.EventUndone, runtime.StateRolledBack, &note{at: now, by: by, session: true})
 }
 
@@ -144,7 +143,7 @@ func (c *call) recordUndoFailed(by string, fault *undoFault) *ActionError {
 	c.mu.Lock()
 	s := c.run.session
 	s.mu.Lock()
-	c.record.undo.busy = false
+	c.record.Undo.Busy = false
 	c.transition(runtime.EventUndoFailed, c.state, &note{at: s.exec.sched.Now(), by: by, text: res.Detail, undo: res})
 	s.mu.Unlock()
 	c.mu.Unlock()
@@ -170,17 +169,17 @@ func (c *call) undoFailed(fault *undoFault) *ActionError {
 // operators.
 func (c *call) undoMessage(fault *undoFault, operators string) string {
 	if fault.why == CodeHandlerError || fault.why == CodeDrift {
-		if text, _ := publicError(fault.err); text != "" {
+		if text, _ := tools.PublicError(fault.err); text != "" {
 			return c.redactText(text)
 		}
 	}
 	switch {
-	case fault.why == CodeHandlerError && c.tool != nil && c.tool.spec.SafeErrors, fault.byPolicy:
+	case fault.why == CodeHandlerError && c.tool != nil && c.tool.Spec.SafeErrors, fault.byPolicy:
 		return operators
 	case fault.why == CodeDrift:
-		return fmt.Sprintf("%q cannot be undone: %v", c.record.tool, runtime.ErrDrift)
+		return fmt.Sprintf("%q cannot be undone: %v", c.record.Tool, runtime.ErrDrift)
 	}
-	return fmt.Sprintf("%q was not undone (%v)", c.record.tool, fault.why)
+	return fmt.Sprintf("%q was not undone (%v)", c.record.Tool, fault.why)
 }
 
 // The arguments of an undo handler (the arguments of the call, the prepared state and the output)
@@ -189,7 +188,7 @@ func (c *call) undoMessage(fault *undoFault, operators string) string {
 
 // prepareState is prepareUndo for a tool with a prepare handler.
 func (c *call) prepareState() error {
-	state, err := c.tool.hooks.Prepare(c.scope.Context(), c.final)
+	state, err := c.tool.Hooks.Prepare(c.scope.Context(), c.values.Final)
 	if err == nil {
 		err = entry.CheckPrepared(state)
 	}
@@ -199,15 +198,12 @@ func (c *call) prepareState() error {
 	return err
 }
 
-// undoable reports whether the present declaration of the tool has undo.
-func (c *ident) undoable() bool { return c.tool != nil && c.tool.spec.Undo != nil }
-
 // reportLost reports to the error handler why a call cannot be undone any more, if why is
 // CodeNotUndoable for that reason. It returns a text without values.
 func (s *Session) reportLost(r *callRecord, why Code) string {
-	if why != CodeNotUndoable || r.undo.lost == nil {
+	if why != CodeNotUndoable || r.Undo.Lost == nil {
 		return ""
 	}
-	s.exec.report(&CallError{Tool: r.tool, CallID: r.id, SessionID: s.id, RunID: r.run.id, Err: r.undo.lost})
+	s.exec.report(&CallError{Tool: r.Tool, CallID: r.ID, SessionID: s.id, RunID: r.Run(), Err: r.Undo.Lost})
 	return "what the undo needs cannot be had any more: the error handler was told why"
 }

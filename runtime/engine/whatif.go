@@ -4,6 +4,8 @@ import (
 	"context"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/internal/outcomes"
+	"github.com/ambit-tools/ambit/runtime/internal/tools"
 	"github.com/ambit-tools/ambit/runtime/internal/usercode"
 )
 
@@ -13,7 +15,7 @@ func (t *Turn) WhatIf(ctx context.Context, in runtime.Call) Verdict {
 	ctx = orBackground(ctx)
 	c := t.newCall(ctx, in)
 	if c == nil {
-		return Verdict{Outcome: noRun(in)}
+		return Verdict{Outcome: outcomes.NoRun(in)}
 	}
 	c.dry = true
 	if refused := c.enterExecutor(); refused != nil {
@@ -30,14 +32,14 @@ func (t *Turn) WhatIf(ctx context.Context, in runtime.Call) Verdict {
 
 // verdict returns the Verdict of an ended dry call.
 func (c *call) verdict() Verdict {
-	v := Verdict{Input: encoded(c.args)} // the evaluation was abandoned, or had not begun
+	v := Verdict{Input: tools.JSON(c.values.Args)} // the evaluation was abandoned, or had not begun
 	if c.dryVerdict != nil {
 		v = *c.dryVerdict
 	}
 	if v.Runs {
 		return v
 	}
-	v.Outcome = c.record.outcome()
+	v.Outcome = c.record.Outcome()
 	s := c.run.session
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -55,18 +57,18 @@ func (t *Turn) Withheld(ctx context.Context) map[string]runtime.Denial {
 	}
 	s, r := t.run.session, t.run
 	for i, tool := range s.exec.tools {
-		name := tool.spec.Name
+		name := tool.Spec.Name
 		s.mu.Lock()
-		barred := s.state.Barred(r.id, r.agent, r.principal, name)
+		barred := s.memory.Rules().Barred(r.id, r.agent, r.principal, name)
 		s.mu.Unlock()
-		if r.node.workers.IsShut() {
+		if r.node.Workers.IsShut() {
 			out[name] = runtime.Denial{Code: runtime.ReasonRunFinished.String(), Message: "the run is finished"}
 		} else if barred != 0 {
 			out[name] = runtime.Denial{Code: barred.String(), Message: "the run has ended, or its end does not need the tool"}
 		} else if t.blocks(i) {
 			out[name] = runtime.Denial{Code: runtime.ReasonBlockedAfterTimeout.String(), Message: "the tool timed out in this turn"}
 		} else if policy, ok := s.exec.policy.(runtime.Offers); ok {
-			c := ident{run: r, tool: &s.exec.tools[i], index: i}
+			c := ident{run: r, tool: &s.exec.tools[i]}
 			in := c.policyInputOf(nil, nil, s.exec.sched.Now())
 			_ = usercode.Call(func() error { // where the policy panics the tool is offered, and denied when it is called
 				if d, denied := policy.Gates(orBackground(ctx), &in); denied {

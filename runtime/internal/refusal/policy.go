@@ -4,10 +4,13 @@ package refusal
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/internal/rewrites"
+	"github.com/ambit-tools/ambit/runtime/internal/wording"
 )
 
 // A Refusal is why a policy refuses a call. The zero value does not.
@@ -58,4 +61,16 @@ func reasonOfCode(code string) runtime.Reason {
 		}
 	}
 	return runtime.ReasonPolicyDenied
+}
+
+// Cause returns the cause of a refusal for an operator.
+func Cause(out *runtime.Outcome) string {
+	if len(out.Violations) > 0 {
+		return wording.Violations(out.Violations)
+	}
+	texts := make([]string, len(out.Denials))
+	for i, d := range out.Denials {
+		texts[i] = strings.TrimSpace(fmt.Sprintf("%s %s %s", d.Code, rewrites.At(d.At), d.Message))
+	}
+	return strings.Join(texts, "; ")
 }

@@ -25,6 +25,23 @@ func Call(f func() error) (err error) {
 	return err
 }
 
+// A Panicked is a recovered panic, with the stack that panicked.
+type Panicked struct {
+	Value any
+	Stack []byte
+}
+
+// Catch recovers a panic and stores it. It is called by defer.
+func Catch(p **Panicked) {
+	if v := recover(); v != nil {
+		*p = Recovered(v)
+	}
+}
+
+// Recovered returns the panic of a recovered value. The deferred function that recovered v calls it,
+// while the panicking stack is still in place.
+func Recovered(v any) *Panicked { return &Panicked{v, debug.Stack()} }
+
 // Panic returns the error for the panic value v, with the stack of the panic. The deferred function
 // that recovered v calls it.
 func Panic(v any) error { return fmt.Errorf("panic: %v\n%s", v, debug.Stack()) }

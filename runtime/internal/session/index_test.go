@@ -1,4 +1,4 @@
-package engine
+package session
 
 import (
 	"math/rand/v2"
@@ -10,27 +10,30 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestCallIndex does the same operations on an index and on a map.
-func TestCallIndex(t *testing.T) {
-	var x callIndex
-	want := map[string]*callRecord{}
+// A call stands for one that can change.
+type call struct{ name string }
+
+// TestIndex does the same operations on an index and on a map.
+func TestIndex(t *testing.T) {
+	var x index[*call]
+	want := map[string]*Record[*call]{}
 	assert.Nil(t, x.find("a"))
 	assert.Empty(t, slices.Collect(x.all()))
 	random := rand.New(rand.NewPCG(1, 2))
 	for range 5000 {
 		id := strconv.Itoa(random.IntN(2000))
 		require.Same(t, want[id], x.find(id))
-		r := &callRecord{id: id}
+		r := &Record[*call]{ID: id}
 		require.Same(t, want[id], x.putIfAbsent(r))
 		if want[id] == nil {
 			want[id] = r
 		}
 		require.Same(t, want[id], x.find(id))
 	}
-	found := map[string]*callRecord{}
+	found := map[string]*Record[*call]{}
 	for r := range x.all() {
-		require.NotContains(t, found, r.id)
-		found[r.id] = r
+		require.NotContains(t, found, r.ID)
+		found[r.ID] = r
 	}
 	assert.Equal(t, len(want), x.count)
 	assert.Len(t, found, len(want))
@@ -39,28 +42,28 @@ func TestCallIndex(t *testing.T) {
 	}
 }
 
-// TestCallIndexOfOneHash makes all ids collide.
-func TestCallIndexOfOneHash(t *testing.T) {
-	var x callIndex
-	require.Nil(t, x.putIfAbsent(&callRecord{id: "a"}))
+// TestIndexOfOneHash makes all ids collide.
+func TestIndexOfOneHash(t *testing.T) {
+	var x index[*call]
+	require.Nil(t, x.putIfAbsent(&Record[*call]{ID: "a"}))
 	first := x.find("a")
-	second := &callRecord{id: "b", hash: first.hash}
+	second := &Record[*call]{ID: "b", hash: first.hash}
 	x.link(second)
 	assert.Same(t, first, x.lookup("a", first.hash))
 	assert.Same(t, second, x.lookup("b", first.hash))
 	assert.Nil(t, x.lookup("c", first.hash))
 }
 
-// BenchmarkCallIndex adds 512 calls to an index, and to a map.
-func BenchmarkCallIndex(b *testing.B) {
-	records := make([]*callRecord, 512)
+// BenchmarkIndex adds 512 calls to an index, and to a map.
+func BenchmarkIndex(b *testing.B) {
+	records := make([]*Record[*call], 512)
 	for i := range records {
-		records[i] = &callRecord{id: "c" + strconv.Itoa(i)}
+		records[i] = &Record[*call]{ID: "c" + strconv.Itoa(i)}
 	}
 	b.Run("index", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			var x callIndex
+			var x index[*call]
 			for _, r := range records {
 				x.putIfAbsent(r)
 			}
@@ -69,10 +72,10 @@ func BenchmarkCallIndex(b *testing.B) {
 	b.Run("map", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			m := map[string]*callRecord{}
+			m := map[string]*Record[*call]{}
 			for _, r := range records {
-				if m[r.id] == nil {
-					m[r.id] = r
+				if m[r.ID] == nil {
+					m[r.ID] = r
 				}
 			}
 		}

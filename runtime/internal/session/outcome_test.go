@@ -1,4 +1,4 @@
-package engine
+package session
 
 import (
 	"reflect"
@@ -44,9 +44,11 @@ func TestKeptOutcome(t *testing.T) {
 	eachField(func(_ string, set func(*runtime.Outcome)) {
 		out := runtime.Outcome{CallID: "c", Tool: "t", Kind: runtime.Completed}
 		set(&out)
-		r := &callRecord{id: "c", tool: "t"}
-		r.storeOutcome(&out)
-		assert.Equal(t, out, r.outcome())
+		r := &Record[*call]{ID: "c", Tool: "t"}
+		r.Store(&out)
+		assert.Equal(t, out, r.Outcome())
+		assert.Equal(t, out.Kind, r.Kind())
+		assert.Equal(t, out.RolledBack, r.RolledBack())
 	})
 }
 

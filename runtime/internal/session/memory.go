@@ -1,0 +1,146 @@
+package session
+
+import (
+	"iter"
+	"strconv"
+
+	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/internal/history"
+	"github.com/ambit-tools/ambit/runtime/rules"
+)
+
+// A Memory is what one session remembers. The zero value has no rules: only New and Restored make one
+// that a call can use.
+type Memory[C any] struct {
+	rules   *rules.State
+	calls   index[C]
+	byRun   map[string]*Calls[C]
+	made    int                // ids of calls that Add made
+	number  int                // calls of the session
+	runs    int                // ids of runs that NextRun made
+	changes []rules.Event      // for the next entry of the session
+	queues  bool               // there is a journal, which takes the changes
+	observe func(*rules.Event) // gets every change; nil: none is set
+}
+
+// New returns the memory of a new session. queues says that changes are queued for entries. observe,
+// unless it is nil, gets every change of the state.
+func New[C any](e *rules.Engine, queues bool, observe func(*rules.Event)) Memory[C] {
+	m := Memory[C]{byRun: map[string]*Calls[C]{}, queues: queues, observe: observe}
+	if e != nil {
+		m.rules = e.NewState()
+	}
+	return m
+}
+
+// Restore replaces the state of the rules by that of a journal.
+func (m *Memory[C]) Restore(of *history.Session) { m.rules, m.runs = of.State, of.Runs }
+
+// Rules returns the state of the rules, to read.
+func (m *Memory[C]) Rules() *rules.State { return m.rules }
+
+// Add adds the record of a new call to its run and returns nil, or the record that has the same id
+// already. It makes the id of a record that has none.
+func (m *Memory[C]) Add(r *Record[C], run *Calls[C]) (earlier *Record[C]) {
+	m.Name(r)
+	m.number++
+	r.Number = m.number
+	if earlier = m.calls.putIfAbsent(r); earlier == nil {
+		run.add(r)
+	}
+	return earlier
+}
+
+// Name makes the id of a record that has none.
+func (m *Memory[C]) Name(r *Record[C]) {
+	for r.ID == "" {
+		m.made++
+		if id := "call-" + strconv.Itoa(m.made); m.calls.find(id) == nil {
+			r.ID = id
+		}
+	}
+}
+
+// Find returns the record of a call, nil when there is none.
+func (m *Memory[C]) Find(id string) *Record[C] { return m.calls.find(id) }
+
+// Calls returns the calls of a run, an empty list when the run is not known.
+func (m *Memory[C]) Calls(run string) *Calls[C] {
+	x := m.byRun[run]
+	if x == nil {
+		x = &Calls[C]{run: run}
+		m.byRun[run] = x
+	}
+	return x
+}
+
+// Succeeded returns the calls of a run that completed and were not undone, the last first. It visits
+// no calls of other runs.
+func (m *Memory[C]) Succeeded(run string) (list []*Record[C]) {
+	for r := range m.byRun[run].all() {
+		if r.Ended() && r.Kind() == runtime.Completed && !r.Undo.Done {
+			list = append(list, r)
+		}
+	}
+	return list
+}
+
+// Artifact returns the artifact of the session that has a hash.
+func (m *Memory[C]) Artifact(sha256 string) (ref runtime.ArtifactRef, ok bool) {
+	for r := range m.calls.all() {
+		if a := r.Artifact(); a != nil && a.SHA256 == sha256 {
+			return a.ArtifactRef, true
+		}
+	}
+	return ref, false
+}
+
+// Take returns the queued changes, for an entry, and empties the queue.
+func (m *Memory[C]) Take() []rules.Event {
+	list := m.changes
+	m.changes = nil
+	return list
+}
+
+// changed queues a change of the rules. Every change passes through it, in order.
+func (m *Memory[C]) changed(ev *rules.Event) {
+	if m.observe != nil || m.queues {
+		m.changedSlow(ev)
+	}
+}
+
+// changedSlow is changed when the change is observed or queued.
+func (m *Memory[C]) changedSlow(ev *rules.Event) {
+	if m.observe != nil {
+		m.observe(ev)
+	}
+	if m.queues {
+		m.changes = append(m.changes, *ev)
+	}
+}
+
+// A Calls links the records of the calls of one run, in a list through the records. All parts of
+// a run share it, and so do consecutive runs of one session with the same id.
+type Calls[C any] struct {
+	Turns int // that were begun
+
+	run  string
+	last *Record[C] // nil: no call was made
+}
+
+// add adds the record of the last call of the run.
+func (x *Calls[C]) add(r *Record[C]) { r.run, r.before, x.last = x, x.last, r }
+
+// all yields the records, that of the last call first. The zero pointer has none.
+func (x *Calls[C]) all() iter.Seq[*Record[C]] {
+	return func(yield func(*Record[C]) bool) {
+		if x == nil {
+			return
+		}
+		for r := x.last; r != nil; r = r.before {
+			if !yield(r) {
+				return
+			}
+		}
+	}
+}

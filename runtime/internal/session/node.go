@@ -1,0 +1,84 @@
+package session
+
+import "github.com/ambit-tools/ambit/runtime/internal/sched"
+
+// A Node is the unit of a run that can be closed: the whole run, or that of a sub-agent. It must not be
+// copied.
+type Node[C any] struct {
+	Workers  sched.Gate        // calls whose goroutines have not ended
+	Metadata map[string]string // of the calls; never changed
+
+	parent   *Node[C] // nil: the whole run
+	calls    *Calls[C]
+	active   []C // without an outcome
+	children []*Node[C]
+	closing  bool
+	closed   *sched.Event // fires when the node is closed; nil: no goroutine waits for that
+}
+
+// Open makes n the node of a whole run.
+func (n *Node[C]) Open(calls *Calls[C]) { n.calls = calls }
+
+// OpenChild makes child a part of n, and reports how many parts n has. The child of a node that is closed is
+// closed.
+func (n *Node[C]) OpenChild(child *Node[C]) {
+	child.parent, child.calls, child.Metadata, child.closing = n, n.calls, n.Metadata, n.closing
+	if child.closing {
+		child.Workers.Shut()
+	}
+	n.children = append(n.children, child)
+}
+
+// Root reports whether n is the node of a whole run.
+func (n *Node[C]) Root() bool { return n.parent == nil }
+
+// Calls returns the calls of the run.
+func (n *Node[C]) Calls() *Calls[C] { return n.calls }
+
+// Active returns the calls of n itself that have no outcome.
+func (n *Node[C]) Active() []C { return n.active }
+
+// Closing reports whether n is closed or about to be.
+func (n *Node[C]) Closing() bool { return n.closing }
+
+// Enter adds a call to the active ones and returns its position, from 1.
+func (n *Node[C]) Enter(c C) (position int) {
+	n.active = append(n.active, c)
+	return len(n.active)
+}
+
+// Leave takes the call at a position out of the active ones. It returns the call that has that position now,
+// which may be the same one.
+func (n *Node[C]) Leave(position int) (moved C) {
+	var none C
+	last := len(n.active) - 1
+	moved = n.active[last]
+	n.active[position-1], n.active[last] = moved, none
+	n.active = n.active[:last]
+	return moved
+}
+
+// Shut closes n and its children for new calls, and returns them appended to list.
+func (n *Node[C]) Shut(s *sched.Scheduler, list []*Node[C]) []*Node[C] {
+	n.Workers.Shut()
+	if n.closed != nil && !n.closing {
+		s.Fire(n.closed)
+	}
+	n.closing = true
+	list = append(list, n)
+	for _, child := range n.children {
+		list = child.Shut(s, list)
+	}
+	return list
+}
+
+// Closed returns an event that fires when n is closed.
+func (n *Node[C]) Closed(s *sched.Scheduler) *sched.Event {
+	if n.closed == nil {
+		n.closed = sched.NewEvent()
+		if n.closing {
+			s.Fire(n.closed)
+		}
+	}
+	return n.closed
+}

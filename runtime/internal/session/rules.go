@@ -1,0 +1,203 @@
+package session
+
+import (
+	"strconv"
+
+	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/rules"
+)
+
+// A Reservation says what a call holds in the state of the rules.
+type Reservation uint8
+
+// The reservations of a call.
+const (
+	ReservedNothing    Reservation = iota
+	Reserved                       // it is admitted, or waits for consent
+	ReservedAndInvoked             // its handler was started
+)
+
+// Check returns the verdict of the rules about a call. waits says that the call waits for consent: its own
+// reservation, if it has one, does not count against it.
+func (m *Memory[C]) Check(at rules.Instant, rc *rules.Call, r *Record[C], waits bool) rules.Verdict {
+	if waits && r.Reservation == Reserved {
+		return m.rules.Recheck(at, rc)
+	}
+	return m.rules.Check(at, rc)
+}
+
+// Admit reserves what a call uses, unless the rules refuse the call.
+func (m *Memory[C]) Admit(at rules.Instant, rc *rules.Call, r *Record[C]) rules.Verdict {
+	v, ev := m.rules.Admit(at, rc)
+	return m.reserved(v, &ev, r)
+}
+
+// Ask reserves what a call uses that has to wait for consent.
+func (m *Memory[C]) Ask(at rules.Instant, rc *rules.Call, r *Record[C]) rules.Verdict {
+	v, ev := m.rules.Ask(at, rc)
+	return m.reserved(v, &ev, r)
+}
+
+// Resume admits a call that waited for consent, without counting its own reservation. It reserves anew for a
+// call whose reservation was released.
+func (m *Memory[C]) Resume(at rules.Instant, rc *rules.Call, r *Record[C]) rules.Verdict {
+	if r.Reservation == ReservedNothing {
+		return m.Admit(at, rc, r)
+	}
+	v, ev := m.rules.Resume(at, rc)
+	return m.reserved(v, &ev, r)
+}
+
+func (m *Memory[C]) reserved(v rules.Verdict, ev *rules.Event, r *Record[C]) rules.Verdict {
+	if v.Admitted() {
+		r.Reservation = Reserved
+		m.changed(ev)
+	}
+	return v
+}
+
+// Rebind replaces the arguments of a call that goes on waiting. When the rules refuse the new arguments they
+// keep the old ones, and the call is refused after its approval.
+func (m *Memory[C]) Rebind(at rules.Instant, rc *rules.Call) {
+	if v, ev := m.rules.Rebind(at, rc); v.Admitted() {
+		m.changed(&ev)
+	}
+}
+
+// Start counts a call whose handler starts. It returns an error when the run was closed.
+func (m *Memory[C]) Start(at rules.Instant, r *Record[C]) error {
+	ev, err := m.rules.Commit(at, r.ID)
+	if err != nil {
+		return err
+	}
+	r.Reservation = ReservedAndInvoked
+	m.changed(&ev)
+	return nil
+}
+
+// Release releases the reservation of a call.
+func (m *Memory[C]) Release(at rules.Instant, r *Record[C]) {
+	r.Reservation = ReservedNothing
+	if ev, err := m.rules.Release(at, r.ID); err == nil {
+		m.changed(&ev)
+	}
+}
+
+// End releases or finishes the reservation of a call that has an outcome. A call that was
+// denied after all has not started its handler.
+func (m *Memory[C]) End(at rules.Instant, r *Record[C], out *runtime.Outcome) {
+	switch {
+	case r.Reservation == ReservedNothing:
+	case r.Reservation == ReservedAndInvoked && out.Kind != runtime.Denied:
+		r.Reservation = ReservedNothing
+		m.Resolve(at, r, out)
+	default:
+		m.Release(at, r)
+	}
+}
+
+// Resolve changes the status of a finished call to that of out.
+func (m *Memory[C]) Resolve(at rules.Instant, r *Record[C], out *runtime.Outcome) {
+	if ev, err := m.rules.Finish(at, r.ID, statusOf(out)); err == nil {
+		m.changed(&ev)
+	}
+}
+
+// statusOf returns the status of an invocation for the rules.
+func statusOf(out *runtime.Outcome) rules.Status {
+	switch {
+	case out.Kind == runtime.Completed:
+		return rules.StatusOK
+	case out.Kind == runtime.Unknown:
+		return rules.StatusUnknown
+	case out.RolledBack, out.Kind == runtime.Failed:
+		return rules.StatusError
+	}
+	return rules.StatusTimeout
+}
+
+// Undone takes a call that was undone out of the counts.
+func (m *Memory[C]) Undone(at rules.Instant, r *Record[C]) {
+	if ev, err := m.rules.Undo(at, r.ID); err == nil {
+		m.changed(&ev)
+	}
+}
+
+// Apply applies the event of an undo that was decided before a restart.
+func (m *Memory[C]) Apply(at rules.Instant, ev *rules.Event) {
+	ev.At = at
+	if m.rules.RunState(ev.Run) == rules.RunClosed { // closed after the decision
+		ev.Run, ev.Status, ev.State = "", 0, rules.RunRunning
+	}
+	if err := m.rules.Apply(ev); err == nil {
+		m.changed(ev)
+	}
+}
+
+// NextRun makes the id of a run.
+func (m *Memory[C]) NextRun(session string) string {
+	for {
+		m.runs++
+		if id := session + "/" + strconv.Itoa(m.runs); m.rules.RunState(id) == rules.RunClosed {
+			return id
+		}
+	}
+}
+
+// StartRun starts a run, unless one of that id is open.
+func (m *Memory[C]) StartRun(at rules.Instant, id string) error {
+	ev, err := m.rules.StartRun(at, id)
+	if err == nil {
+		m.changed(&ev)
+	}
+	return err
+}
+
+// StopRun records that the model of a run answered without a call, and reports whether that changes the run.
+func (m *Memory[C]) StopRun(at rules.Instant, id string) bool {
+	ev, err := m.rules.Stop(at, id)
+	if err == nil {
+		m.changed(&ev)
+	}
+	return err == nil
+}
+
+// CloseRun closes a run, and reports whether it was open. The session forgets a run in which no call was made.
+func (m *Memory[C]) CloseRun(at rules.Instant, id string) bool {
+	if x := m.byRun[id]; x != nil && x.last == nil {
+		delete(m.byRun, id)
+	}
+	_, ev, err := m.rules.CloseRun(at, id)
+	if err == nil {
+		m.changed(&ev)
+	}
+	return err == nil
+}
+
+// FillStatus sets the status of a run after an outcome of a call of tool in it. started says that
+// the handler was started, heartbeat that the model asked to be continued, and exits that tools are
+// required before the end of a run.
+func (m *Memory[C]) FillStatus(out *runtime.Outcome, run, tool string, started, heartbeat, exits bool) {
+	result := rules.ResultRefused
+	switch {
+	case out.Kind == runtime.Pending:
+		result = rules.ResultPending
+	case out.Kind == runtime.Completed:
+		result = rules.ResultSucceeded
+	case started:
+		result = rules.ResultFailed
+	}
+	out.Loop = runtime.Loop(m.rules.Hint(run, tool, result, heartbeat))
+	out.Run = RunState(m.rules.RunState(run))
+	if exits {
+		out.PendingExit = m.rules.Status(run).PendingExit
+	}
+}
+
+// RunState returns the state of a run for the state s of the rules.
+func RunState(s rules.RunState) runtime.RunState {
+	if s >= rules.RunClosed {
+		return runtime.RunFinished
+	}
+	return runtime.RunState(s)
+}

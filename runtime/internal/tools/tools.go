@@ -1,0 +1,80 @@
+// Package tools has a tool as the executor calls it, and the values of one call of it. It reads no
+// call: what depends on one is an argument.
+package tools
+
+import (
+	"sync"
+	"time"
+
+	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/internal/bind"
+	"github.com/ambit-tools/ambit/runtime/internal/jsonedit"
+	"github.com/ambit-tools/ambit/runtime/internal/redact"
+)
+
+// A Tool is a registered tool with the code that the executor calls. A nil *Tool is a tool that is
+// not declared: the methods that accept it say so.
+type Tool struct {
+	Spec  *runtime.Spec
+	Hooks *bind.Hooks
+	Index int // in the registry
+
+	outputs func() *redact.Schema // returns the schema in Spec.OutputSchema, parsed at first use
+}
+
+// Of returns the tools of reg, in its order.
+func Of(reg *runtime.Registry) []Tool {
+	list := make([]Tool, 0, reg.Len())
+	for i, t := range reg.All() {
+		spec := t.Spec()
+		list = append(list, Tool{
+			Spec: spec, Hooks: t.Hooks(bind.Access{}), Index: i,
+			outputs: sync.OnceValue(func() *redact.Schema { return redact.ParseSchema(*spec.OutputSchema) }),
+		})
+	}
+	return list
+}
+
+// Deadline returns how long one attempt may take.
+func (t *Tool) Deadline() time.Duration {
+	if t.Spec.Deadline > 0 {
+		return t.Spec.Deadline
+	}
+	return runtime.DefaultDeadline
+}
+
+// InputLimit returns how many bytes an input may have; t may be nil.
+func (t *Tool) InputLimit() int {
+	if t == nil {
+		return runtime.DefaultInputLimit
+	}
+	return t.Spec.InputLimit()
+}
+
+// OutputLimit returns how many bytes an output may have.
+func (t *Tool) OutputLimit() int64 {
+	if t.Spec.Limits.Output > 0 {
+		return t.Spec.Limits.Output
+	}
+	return runtime.DefaultOutputLimit
+}
+
+// Undoable reports whether the declaration has undo; t may be nil.
+func (t *Tool) Undoable() bool { return t != nil && t.Spec.Undo != nil }
+
+// OnlyReads reports whether a call has no effect that could be undone; t may be nil.
+func (t *Tool) OnlyReads() bool {
+	return t != nil && t.Spec.Effect == runtime.SideEffectRead && t.Spec.Undo == nil
+}
+
+// Place returns what the output schema says about p.
+func (t *Tool) Place(p jsonedit.Pointer) redact.Place {
+	if s := t.Spec.OutputSchema; s == nil || *s == "" { // only the handler knows
+		return redact.PlaceOpen
+	}
+	root := t.outputs()
+	if root == nil {
+		return redact.PlaceNone
+	}
+	return root.Place(p)
+}
