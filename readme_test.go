@@ -38,7 +38,7 @@ func TestReadmeSnippets(t *testing.T) {
 	dir, write := scratch(t, "readme")
 	write("shop/tools.yaml", blocks(t, "README.md", "yaml")[0])
 	write("shop/policy/refund.rego", blocks(t, "README.md", "rego")[0])
-	calls := blocks(t, "README.md", "go")[2]
+	calls := blocks(t, "README.md", "go")[3]
 	program := strings.NewReplacer("SHOP", module+"/"+filepath.ToSlash(dir)+"/shop", "LINES", blocks(t, "README.md", "go")[1], "CALLS", calls)
 	write("main.go", program.Replace(readmeProgram)+blocks(t, "README.md", "go")[0])
 

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 )
 
 // A schema is typed or checked. Go has a type for a typed one; the value of a
@@ -25,23 +26,6 @@ var composedKeys = []string{
 	"anyOf", "allOf", "oneOf", "not", "if", "then", "else", "dependentRequired", "dependentSchemas", "dependencies", "patternProperties",
 	"propertyNames", "unevaluatedProperties",
 }
-
-// get returns the value of a key, nil for none.
-func (n *node) get(name string) *node {
-	if n == nil {
-		return nil
-	}
-	for _, e := range n.pairs {
-		if e.name == name && !e.twin {
-			return e.val
-		}
-	}
-	return nil
-}
-
-func (n *node) isText(text string) bool { return n != nil && n.kind == nodeString && n.text == text }
-
-func (n *node) isFalse() bool { return n != nil && n.kind == nodeBool && n.text == "false" }
 
 // oneType returns the type that a schema names, and whether it names exactly
 // one, with or without null.
@@ -81,6 +65,9 @@ func (p *parser) isChecked(n *node, root *schemaRoot, top bool) bool {
 	if top && root.call {
 		return false
 	}
+	if p.isEndless(n, root) {
+		return true
+	}
 	if branch, _, _ := p.orNull(n, root); branch != nil {
 		return false
 	}
@@ -93,8 +80,8 @@ func (p *parser) isChecked(n *node, root *schemaRoot, top bool) bool {
 	case says("$ref"):
 		return advanced || !refText.MatchString(n.get("$ref").text) && n.get("$ref").kind == nodeString || says("oneOf") || says("type") || constrains(n)
 	case isComposed(n, false):
-		return !p.declaresAll(n)
-	case advanced, says("$defs") && !top, oddNames(n), top && isForeign(n.get("$schema")):
+		return !p.declaresAll(n) || hasOddMembers(n.get("properties"))
+	case advanced, says("$defs") && !top, oddNames(n), top && isForeign(n):
 		return true
 	case says("oneOf"):
 		return says("type") || constrains(n) || !p.isTagged(n, root)
@@ -134,13 +121,28 @@ func oddNames(n *node) bool {
 	return defs != nil && slices.ContainsFunc(defs.pairs, func(e pair) bool { return !typeName.MatchString(e.name) })
 }
 
-// isForeign reports whether a dialect is none that is read by types.
-func isForeign(n *node) bool {
-	if n == nil || n.kind != nodeString {
+// isForeign reports whether the dialect of a root is none that is read by types: its own
+// $defs hold the meta-schema, or it is not known.
+func isForeign(root *node) bool {
+	text := root.get("$schema")
+	if text == nil || text.kind != nodeString {
 		return false
 	}
-	name := strings.TrimSuffix(n.text, "#")
-	return name != dialect && !slices.Contains(draft07, name)
+	name := strings.TrimSuffix(text.text, "#")
+	return name != dialect && !slices.Contains(draft07, name) || name == dialect && metaSchema(root, name) != nil
+}
+
+// metaSchema returns the schema inside a schema that has an $id; nil where there is none.
+func metaSchema(n *node, id string) *node {
+	if own := n.get("$id"); own != nil && strings.TrimSuffix(own.text, "#") == id {
+		return n
+	}
+	for _, part := range schemasIn(n) {
+		if found := metaSchema(part, id); found != nil {
+			return found
+		}
+	}
+	return nil
 }
 
 // hasNoType is isChecked for a schema of one type.
@@ -164,9 +166,31 @@ func (p *parser) hasNoType(n *node, t Type) bool {
 		}
 		return prefix.countsOtherwise(n.get("minItems")) || prefix.countsOtherwise(n.get("maxItems"))
 	case TypeObject:
-		return enum != nil || fixed != nil
+		return enum != nil || fixed != nil || hasOddMembers(n.get("properties"))
+	case TypeInteger:
+		all := []*node{fixed, n.get("multipleOf")}
+		if enum != nil {
+			all = append(all, enum.items...)
+		}
+		return slices.ContainsFunc(all, func(v *node) bool { return v != nil && v.kind == nodeNumber && isInteger(v.text) && !inInt64(v.text) })
 	}
 	return false
+}
+
+// hasOddMembers reports whether properties are more than a struct keeps apart, or one has a
+// name that no comment of generated code can show.
+func hasOddMembers(properties *node) bool {
+	return properties != nil && (len(properties.pairs) > maxProperties || slices.ContainsFunc(properties.pairs, func(e pair) bool {
+		return e.name == "" || strings.ContainsFunc(e.name, unicode.IsControl) && !strings.ContainsFunc(e.name, isBidi)
+	}))
+}
+
+// closesOdd reports whether a schema is left to a table for the names or the number of its
+// members alone: like other objects of a declaration it is closed unless it says otherwise.
+func closesOdd(n *node) bool {
+	name, _ := n.oneType()
+	return name == string(TypeObject) && hasOddMembers(n.get("properties")) && n.get("additionalProperties") == nil &&
+		!slices.ContainsFunc(checkedKeys, func(key string) bool { return n.get(key) != nil })
 }
 
 // countsOtherwise reports whether a bound, if there is one, is not the length of a list.

@@ -24,7 +24,7 @@ func checkedLevelKeys() keys[schemaWork] {
 		part("unevaluatedItems", wordAdditional, "Elements that no other keyword describes."),
 		part("contains", wordAdditional, "What an element of the array is."),
 		part("minContains", wordBound, "Fewest elements that contains describes."),
-		part("maxContains", wordBound, "Most elements that contains describes."),
+		part("maxContains", wordMost, "Most elements that contains describes."),
 		part("$dynamicRef", wordText, "A reference to the outermost $dynamicAnchor of a name."),
 		part("$vocabulary", wordMembers, "In a meta-schema: what its schemas may use."),
 		mark("$id", wordText, "The URI that references inside the schema start from."),

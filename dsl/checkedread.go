@@ -12,7 +12,13 @@ func (p *parser) checkedSchema(w *schemaWork) {
 	w.Checked, w.Closed = true, false
 	p.checked = append(p.checked, w)
 	w.Sensitive = w.node.holdsSensitive()
+	if closesOdd(w.node) {
+		w.node.pairs = append(w.node.pairs, pair{name: "additionalProperties", key: w.Pos, val: &node{kind: nodeBool, pos: w.Pos, text: "false"}})
+	}
 	p.checkedPart(w.node, w.owner)
+	if w.top {
+		p.noteAnnotated(w.node)
+	}
 	if w.node.kind == nodeBool {
 		if w.node.text == "true" {
 			w.Checked, w.Any = false, true
@@ -219,11 +225,39 @@ func (p *parser) noteFormat(n *node) {
 	if name := p.closest(n.text, formats); name != "" {
 		hint = "did you mean " + quote(name) + "?"
 	}
+	p.notEnforced(n, hint)
+}
+
+// notEnforced says of a format that it is none, as the file wants it: by a warning or an error.
+func (p *parser) notEnforced(n *node, hint string) {
 	if p.strictFormats() {
 		p.report(n.pos, hint, "format %s is not enforced, and the file says formats: strict", quote(n.text))
 		return
 	}
 	p.warn("format", n.pos, hint, "format %s is published and not enforced", quote(n.text))
+}
+
+// noteAnnotated says which formats are not enforced because a meta-schema inside the same
+// root makes annotations of them.
+func (p *parser) noteAnnotated(root *node) {
+	if !isForeign(root) {
+		return
+	}
+	var visit func(n *node, annotates bool)
+	visit = func(n *node, annotates bool) {
+		if name := n.get("$schema"); name != nil && (n == root || n.get("$id") != nil) {
+			meta := metaSchema(root, strings.TrimSuffix(name.text, "#"))
+			words := meta.get("$vocabulary")
+			annotates = words != nil && words.get(assertionVocab) == nil
+		}
+		if format := n.get("format"); annotates && format != nil && slices.Contains(formats, format.text) {
+			p.notEnforced(format, "add "+assertionVocab+" to the $vocabulary of the meta-schema")
+		}
+		for _, part := range schemasIn(n) {
+			visit(part, annotates)
+		}
+	}
+	visit(root, false)
 }
 
 // strictFormats reports whether the file says formats: strict.

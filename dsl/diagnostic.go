@@ -98,10 +98,13 @@ func isControl(r rune) bool {
 	switch {
 	case r < ' ', r >= 0x7f && r < 0xa0, r == 0x2028, r == 0x2029, r == 0xfeff:
 		return true
-	case r >= 0x202a && r <= 0x202e, r >= 0x2066 && r <= 0x2069, r == 0x200e, r == 0x200f:
-		return true // bidirectional overrides
 	}
-	return false
+	return isBidi(r)
+}
+
+// isBidi reports whether a character changes the direction of a text.
+func isBidi(r rune) bool {
+	return r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069 || r == 0x200e || r == 0x200f
 }
 
 // Diagnostics are all the faults of one run, in the order of their places.

@@ -83,7 +83,7 @@ func TestDeepNesting(t *testing.T) {
 		require.Error(t, err)
 	}
 	_, err := Parse("tools.yaml", []byte(strings.Repeat("- ", 5000)+"x"))
-	require.ErrorContains(t, err, "nested deeper than 64 levels")
+	require.ErrorContains(t, err, "nested deeper than 256 levels")
 }
 
 func TestAliasBomb(t *testing.T) {

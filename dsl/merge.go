@@ -73,7 +73,7 @@ type merge struct {
 	root              *node
 	kept              []pair
 	members, required *node
-	taken             map[string]bool // by their names in Go
+	taken             map[string]bool // names of members
 	object, open      bool
 }
 
@@ -164,11 +164,10 @@ func (n *node) clone() *node {
 // little for a field.
 func (w *merge) addMembers(properties *node) bool {
 	for _, e := range properties.pairs {
-		name := GoName(e.name)
-		if e.twin || w.taken[name] || e.val.kind != nodeMap || e.val.get("description") == nil && e.val.get("$ref") == nil || len(w.members.pairs) == maxProperties {
+		if w.taken[e.name] || e.val.kind != nodeMap || e.val.get("description") == nil && e.val.get("$ref") == nil || len(w.members.pairs) == maxProperties {
 			return false
 		}
-		w.taken[name] = true
+		w.taken[e.name] = true
 		w.members.pairs = append(w.members.pairs, e)
 	}
 	return true

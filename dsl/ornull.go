@@ -57,3 +57,63 @@ func (p *parser) readOrNull(w *schemaWork, branch *node, union string, nullFirst
 		w.OrNull.Sensitive = true
 	}
 }
+
+// isEndless reports whether a schema holds itself in arrays, maps and unions with null only:
+// a type in Go that does so would have no name to do it by. One that has to hold itself has
+// no value, which is reported where it is read by its type.
+func (p *parser) isEndless(n *node, root *schemaRoot) bool {
+	type passed struct{ elements, ends int } // on the way to a schema, and of these those that may not be there
+	var seen map[*node]passed                // references: each loop has one
+	now := passed{}
+	for n != nil && n.kind == nodeMap {
+		if n.get("$ref") != nil {
+			if before, again := seen[n]; again {
+				return now.elements > before.elements && now.ends > before.ends
+			}
+			if seen == nil {
+				seen = make(map[*node]passed)
+			}
+			seen[n] = now
+		}
+		switch to, branch := p.follow(n, root), nullBranch(n); {
+		case to != n:
+			n = to
+		case branch != nil:
+			n = branch
+			now.ends++
+		default:
+			if n.get("type").kindOf() == nodeList || n.get("minItems").atMost(0) && n.get("minProperties").atMost(0) {
+				now.ends++
+			}
+			n = elements(n)
+			now.elements++
+		}
+	}
+	return false
+}
+
+// elements returns the schema of what an array or a map holds, nil for another schema.
+func elements(n *node) *node {
+	name, _ := n.oneType()
+	switch {
+	case name == string(TypeArray) && n.get("prefixItems") == nil:
+		return n.get("items")
+	case name == string(TypeObject) && n.get("properties") == nil:
+		return n.get("additionalProperties")
+	}
+	return nil
+}
+
+// nullBranch returns the other branch of a union of two with null, nil for another schema.
+func nullBranch(n *node) *node {
+	for _, keyword := range []string{"anyOf", "oneOf"} {
+		if u := n.get(keyword); u != nil && len(u.items) == 2 {
+			for i, item := range u.items {
+				if isNull(item) {
+					return u.items[1-i]
+				}
+			}
+		}
+	}
+	return nil
+}

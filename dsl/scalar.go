@@ -16,8 +16,10 @@ var (
 	oldNumber = regexp.MustCompile(`^[-+]?(0b[01_]+|[0-9][0-9_]*(\.[0-9_]*)?|0x[0-9a-fA-F_]+)$`)
 )
 
-// maxNumber is the length of the longest number literal, as in a call's input.
-const maxNumber = 32
+const (
+	maxNumber   = 32  // characters of a number literal, as in a call's input
+	maxExponent = 400 // beyond what any float64 has, so that its bounds can be written
+)
 
 // scalarKind resolves a plain scalar by the core schema of YAML 1.2, but only in
 // the spelling of JSON; any other spelling of a number, boolean or null is nodeBad.
@@ -46,7 +48,7 @@ func (p *parser) resolve(text string, pos Pos) nodeKind {
 	case kind == nodeBad:
 		p.report(pos, spelling(text)+", or "+strconv.Quote(text)+" for a text", "%s can be read in more than one way", text)
 	case kind == nodeNumber && !exact(text):
-		p.report(pos, "quote it when it is a text", "number %s is out of range: at most %d characters and an exponent of at most 300", quote(text), maxNumber)
+		p.report(pos, "quote it when it is a text", "number %s is out of range: at most %d characters and an exponent of at most %d", quote(text), maxNumber, maxExponent)
 		kind = nodeBad
 	}
 	return kind
@@ -59,7 +61,7 @@ func exact(text string) bool {
 	}
 	if i := strings.IndexAny(text, "eE"); i >= 0 {
 		exp, err := strconv.Atoi(text[i+1:])
-		return err == nil && exp <= 300 && exp >= -300
+		return err == nil && exp <= maxExponent && exp >= -maxExponent
 	}
 	return true
 }

@@ -245,8 +245,12 @@ func (p *parser) number(n *node, key string) string {
 	return n.text
 }
 
-// bound is a count of zero or more.
+// bound is a count of zero or more. A highest count that no value reaches is as good as any
+// other such.
 func (p *parser) bound(n *node, key string) *int {
-	v := p.count(n, key, 0)
+	v := math.MaxInt32
+	if n.kind != nodeNumber || !strings.HasPrefix(key, "max") || !isInteger(n.text) || rat(n.text).Cmp(rat(strconv.Itoa(v))) < 0 {
+		v = p.count(n, key, 0)
+	}
 	return &v
 }

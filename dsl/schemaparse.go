@@ -51,7 +51,7 @@ func schemaKeys() keys[schemaWork] {
 
 func schemaBoundKeys() keys[schemaWork] {
 	return keys[schemaWork]{
-		{name: "maxProperties", is: wordBound, doc: "Most members.",
+		{name: "maxProperties", is: wordMost, doc: "Most members.",
 			read: func(p *parser, n *node, w *schemaWork) { w.MaxProperties = p.bound(n, "maxProperties") }},
 		{name: "items", is: wordItems, doc: "Schema of every element, behind those of prefixItems.",
 			read: (*parser).parseItems},
@@ -59,13 +59,13 @@ func schemaBoundKeys() keys[schemaWork] {
 			read: (*parser).parsePrefixItems},
 		{name: "minItems", is: wordBound, doc: "Fewest elements.",
 			read: func(p *parser, n *node, w *schemaWork) { w.MinItems = p.bound(n, "minItems") }},
-		{name: "maxItems", is: wordBound, doc: "Most elements.",
+		{name: "maxItems", is: wordMost, doc: "Most elements.",
 			read: func(p *parser, n *node, w *schemaWork) { w.MaxItems = p.bound(n, "maxItems") }},
 		{name: "uniqueItems", is: wordFlag, doc: "No two elements are equal.", without: "false",
 			read: func(p *parser, n *node, w *schemaWork) { w.UniqueItems = p.flag(n, "uniqueItems") }},
 		{name: "minLength", is: wordBound, doc: "Fewest characters.",
 			read: func(p *parser, n *node, w *schemaWork) { w.MinLength = p.bound(n, "minLength") }},
-		{name: "maxLength", is: wordBound, doc: "Most characters.",
+		{name: "maxLength", is: wordMost, doc: "Most characters.",
 			read: func(p *parser, n *node, w *schemaWork) { w.MaxLength = p.bound(n, "maxLength") }},
 		{name: "pattern", is: wordText, doc: "ECMA-262 regular expression that must match somewhere.",
 			read: (*parser).parsePattern},
@@ -131,7 +131,7 @@ func (p *parser) namedSchemas(n *node, key string, root *schemaRoot) []*NamedSch
 	var out []*NamedSchema
 	taken := make(names)
 	for _, e := range n.pairs {
-		if !e.twin && p.name(e, "type", typeName) {
+		if !e.twin && p.name(e, "type", typeName) && root == nil {
 			p.unique(taken, e.name, e.key, "type")
 		}
 		own := root
@@ -247,14 +247,9 @@ func (p *parser) parseProperties(n *node, w *schemaWork) {
 	if len(n.pairs) > maxProperties {
 		p.report(n.pairs[maxProperties].key, "group them in nested objects", "%s has %d properties, more than %d", w.owner, len(n.pairs), maxProperties)
 	}
-	taken := make(names)
 	for _, e := range n.pairs[:min(len(n.pairs), maxProperties)] {
-		switch {
-		case e.twin:
-		case e.name == "" || strings.ContainsFunc(e.name, isControl):
+		if e.name == "" || strings.ContainsFunc(e.name, isControl) {
 			p.report(e.key, "give it a name without control characters", "property name %s is not allowed", quote(e.name))
-		default:
-			p.unique(taken, e.name, e.key, "property")
 		}
 		if e.name == "required" && e.val.kind == nodeList {
 			p.report(e.key, "move it out of properties, beside them", "%s: properties holds required, a list of names", w.owner)

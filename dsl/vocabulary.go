@@ -37,6 +37,9 @@ var sizeText = regexp.MustCompile(`^([0-9]{1,15})(B|KiB|MiB|GiB)$`)
 
 const dialect = "https://json-schema.org/draft/2020-12/schema"
 
+// assertionVocab makes a format a limit of the schemas whose meta-schema has it.
+const assertionVocab = "https://json-schema.org/draft/2020-12/vocab/format-assertion"
+
 // draft07 are the spellings of draft-07. Of the keywords of a declaration it
 // reads the same, but for what draft07Differs finds.
 var draft07 = []string{"http://json-schema.org/draft-07/schema", "https://json-schema.org/draft-07/schema"}

@@ -46,6 +46,7 @@ var (
 	wordFormats    = word{def: "formats", words: choiceWords(formatPolicies), schema: func() *jsonschema.Schema { return oneWord(list(formatPolicies)...) }}
 	wordCount      = word{def: "count", words: "whole number from 1", schema: countSchema}
 	wordBound      = word{def: "bound", words: "whole number from 0", schema: boundSchema}
+	wordMost       = word{def: "most", words: "whole number from 0", schema: func() *jsonschema.Schema { return &jsonschema.Schema{Type: "integer", Minimum: "0"} }}
 	wordMultipleOf = word{def: "multipleOf", words: "number", schema: multipleOfSchema}
 	wordNames      = word{def: "names", words: "list of texts", schema: namesSchema}
 	wordToolNames  = word{def: "toolNames", words: "list of tools", schema: toolNamesSchema}

@@ -15,7 +15,7 @@ import (
 const (
 	maxSource  = 1 << 20  // bytes of a declaration file
 	maxCounted = 64 << 20 // above it no exact size is reported: a caller may stop reading
-	maxDepth   = 64       // nested lists and mappings
+	maxDepth   = 256      // nested lists and mappings
 )
 
 // load reads the one document of a file. It returns nil when there is nothing to walk.
@@ -48,7 +48,7 @@ func (p *parser) load(src []byte) *node {
 		p.report(Pos{Line: second.Line, Col: second.Column}, "put it into a file of its own",
 			"a second document starts here, a declaration file has one")
 	}
-	return p.convert(doc.Content[0], 1)
+	return p.convert(doc.Content[0], 1, ofKeys)
 }
 
 // readable refuses what the YAML reader would refuse without saying where. Control
@@ -147,8 +147,34 @@ func (p *parser) indentedByTab(pos Pos) Pos {
 	return pos
 }
 
+// A place says what the names of a mapping are.
+type place uint8
+
+const (
+	ofKeys    place = iota // keys of the declaration: two that differ by case are a slip
+	ofMembers              // names of members, which are what they are; keys below them
+	ofValue                // a value, with all that is below it
+)
+
+// below returns what the names are in the value of a key.
+func (in place) below(key string) place {
+	switch {
+	case in == ofValue:
+		return ofValue
+	case in == ofMembers:
+		return ofKeys
+	}
+	switch key {
+	case "properties", "patternProperties", "dependentRequired", "dependentSchemas", "dependencies", "$defs":
+		return ofMembers
+	case "const", "enum", "default", "examples", "args":
+		return ofValue
+	}
+	return ofKeys
+}
+
 // convert refuses aliases, anchors, tags and deep nesting, and resolves scalars.
-func (p *parser) convert(y *yaml.Node, depth int) *node {
+func (p *parser) convert(y *yaml.Node, depth int, in place) *node {
 	n := &node{pos: p.at(y)}
 	if depth > maxDepth {
 		p.report(n.pos, "declare a type and refer to it with $ref", "nested deeper than %d levels", maxDepth)
@@ -167,11 +193,11 @@ func (p *parser) convert(y *yaml.Node, depth int) *node {
 	case yaml.SequenceNode:
 		n.kind = nodeList
 		for _, item := range y.Content {
-			n.items = append(n.items, p.convert(item, depth+1))
+			n.items = append(n.items, p.convert(item, depth+1, in))
 		}
 	case yaml.MappingNode:
 		n.kind = nodeMap
-		p.convertPairs(n, y.Content, depth)
+		p.convertPairs(n, y.Content, depth, in)
 	case yaml.ScalarNode:
 		n.text = y.Value
 		n.kind = nodeString
@@ -183,15 +209,19 @@ func (p *parser) convert(y *yaml.Node, depth int) *node {
 }
 
 // convertPairs fills a mapping and refuses keys that are not names or not unique.
-func (p *parser) convertPairs(n *node, content []*yaml.Node, depth int) {
+func (p *parser) convertPairs(n *node, content []*yaml.Node, depth int, in place) {
+	alike := fold
+	if in != ofKeys {
+		alike = func(name string) string { return name }
+	}
 	seen := make(map[string]pair, len(content)/2)
 	for i := 0; i+1 < len(content); i += 2 {
 		key := content[i]
-		entry := pair{name: key.Value, key: p.at(key), val: p.convert(content[i+1], depth+1)}
+		entry := pair{name: key.Value, key: p.at(key), val: p.convert(content[i+1], depth+1, in.below(key.Value))}
 		if !p.isName(key, entry.key) {
 			continue
 		}
-		if first, ok := seen[fold(entry.name)]; ok {
+		if first, ok := seen[alike(entry.name)]; ok {
 			if first.name == entry.name {
 				p.report(entry.key, "remove one of them", "duplicate key %s, first in line %d", quote(entry.name), first.key.Line)
 				continue
@@ -200,7 +230,7 @@ func (p *parser) convertPairs(n *node, content []*yaml.Node, depth int) {
 				quote(entry.name), quote(first.name), first.key.Line)
 			entry.twin = true // it is to be renamed, and what is below it stays
 		} else {
-			seen[fold(entry.name)] = entry
+			seen[alike(entry.name)] = entry
 		}
 		n.pairs = append(n.pairs, entry)
 	}

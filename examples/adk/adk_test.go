@@ -20,13 +20,30 @@ import (
 )
 
 // answer writes a step as Gemini answers with: without ids.
-func answer(s wiretest.Step) string {
+func answer(_ int, s wiretest.Step) string { return body(s, func(int) string { return "" }) }
+
+// identified is answer with ids.
+func identified(n int, s wiretest.Step) string {
+	return body(s, func(i int) string { return fmt.Sprintf(`"id":"call_%d_%d",`, n, i) })
+}
+
+// streamed writes a step as a stream: each call is in a part of its own.
+func streamed(n int, s wiretest.Step) string {
+	var b strings.Builder
+	for _, c := range s.Calls {
+		b.WriteString("data: " + strings.Replace(answer(n, wiretest.Step{Calls: []wiretest.Call{c}}), `,"finishReason":"STOP"`, "", 1) + "\n\n")
+	}
+	b.WriteString("data: " + answer(n, wiretest.Step{Text: s.Text}) + "\n\n")
+	return b.String()
+}
+
+func body(s wiretest.Step, id func(i int) string) string {
 	var parts []string
 	if s.Text != "" {
 		parts = append(parts, `{"text":`+wiretest.Quote(s.Text)+`}`)
 	}
-	for _, c := range s.Calls {
-		parts = append(parts, fmt.Sprintf(`{"functionCall":{"name":%s,"args":%s}}`, wiretest.Quote(c.Tool), c.Args))
+	for i, c := range s.Calls {
+		parts = append(parts, fmt.Sprintf(`{"functionCall":{%s"name":%s,"args":%s}}`, id(i), wiretest.Quote(c.Tool), c.Args))
 	}
 	return fmt.Sprintf(`{"candidates":[{"content":{"role":"model","parts":[%s]},"finishReason":"STOP"}]}`, strings.Join(parts, ","))
 }
@@ -38,14 +55,24 @@ type talk struct {
 	confirmed int
 }
 
-// work lets the agent answer, and the user confirms or not what it asks.
+// work lets the agent answer at a desk of its own, and the user confirms or not what it asks.
 func work(t *testing.T, user string, confirm bool, steps ...wiretest.Step) *talk {
 	t.Helper()
+	return workAt(t, wiretest.NewPolledDesk(t), answer, user, confirm, steps...)
+}
+
+// workAt is work at a desk, with answers in a form.
+func workAt(t *testing.T, desk *wiretest.Desk, write func(int, wiretest.Step) string, user string, confirm bool, steps ...wiretest.Step) *talk {
+	t.Helper()
 	var bodies []string
-	for _, s := range append(slices.Clone(steps), wiretest.Step{Text: "Bye."}) {
-		bodies = append(bodies, answer(s))
+	for n, s := range append(slices.Clone(steps), wiretest.Step{Text: "Bye."}) {
+		bodies = append(bodies, write(n, s))
 	}
-	c := &talk{desk: wiretest.NewPolledDesk(t), server: wiretest.Serve(t, bodies...)}
+	c := &talk{desk: desk, server: wiretest.Serve(t, bodies...)}
+	config := agent.RunConfig{}
+	if strings.HasPrefix(bodies[0], "data:") {
+		config.StreamingMode = agent.StreamingModeSSE
+	}
 	model, err := gemini.NewModel(t.Context(), "m", &genai.ClientConfig{APIKey: "none", Backend: genai.BackendGeminiAPI, HTTPOptions: genai.HTTPOptions{BaseURL: c.server.URL}})
 	if err != nil {
 		t.Fatal(err)
@@ -70,7 +97,7 @@ func work(t *testing.T, user string, confirm bool, steps ...wiretest.Step) *talk
 	}
 	for message := genai.NewContentFromText(wiretest.Request, genai.RoleUser); message != nil; {
 		var answers []*genai.Part
-		for event, err := range r.Run(adk.InOrder(t.Context()), user, "s", message, agent.RunConfig{}) {
+		for event, err := range r.Run(adk.InOrder(t.Context()), user, "s", message, config) {
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -122,6 +149,32 @@ func TestConversation(t *testing.T) {
 			if !strings.Contains(c.server.Sent[n], text) {
 				t.Errorf("request %d has no %s:\n%s", n, text, c.server.Sent[n])
 			}
+		}
+	}
+}
+
+// TestStreamed: the conversation is the same when the answers come as streams.
+func TestStreamed(t *testing.T) {
+	c := workAt(t, wiretest.NewPolledDesk(t), streamed, "manager", true, wiretest.Script...)
+	if c.confirmed != 1 {
+		t.Errorf("%d confirmations", c.confirmed)
+	}
+	c.desk.CheckEnd(t, c.desk.Run.Status())
+}
+
+// TestRetry: a call that comes again under the id that Gemini gave it, because its results got lost, does not run
+// again. Where Gemini gives none the ADK makes one, another one each time.
+func TestRetry(t *testing.T) {
+	for runs, write := range map[int]func(int, wiretest.Step) string{1: identified, 2: answer} {
+		desk := wiretest.NewPolledDesk(t)
+		for range 2 {
+			c := workAt(t, desk, write, "manager", true, wiretest.Calls("case_open", `{"customer":"Ida"}`), wiretest.Calls("order_find", `{"order":"1017"}`))
+			if !strings.Contains(c.server.Sent[2], `"output":{"paid":4900,"refunded":0}`) {
+				t.Error(c.server.Sent[2])
+			}
+		}
+		if n := desk.Run.Status().Invocations["order_find"]; n != runs {
+			t.Errorf("%d invocations, want %d", n, runs)
 		}
 	}
 }

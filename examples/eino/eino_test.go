@@ -20,10 +20,12 @@ import (
 
 // A script is a model that says its lines, and keeps what it is told.
 type script struct {
-	steps []wiretest.Step
-	said  int
-	told  []*schema.Message
-	tools []*schema.ToolInfo
+	steps   []wiretest.Step
+	stream  bool // the runner asks for streams
+	streams int
+	said    int
+	told    []*schema.Message
+	tools   []*schema.ToolInfo
 }
 
 func (s *script) Generate(_ context.Context, input []*schema.Message, options ...model.Option) (*schema.Message, error) {
@@ -45,7 +47,19 @@ func (s *script) Generate(_ context.Context, input []*schema.Message, options ..
 
 func (s *script) Stream(ctx context.Context, input []*schema.Message, options ...model.Option) (*schema.StreamReader[*schema.Message], error) {
 	m, err := s.Generate(ctx, input, options...)
-	return schema.StreamReaderFromArray([]*schema.Message{m}), err
+	if err != nil {
+		return nil, err
+	}
+	s.streams++
+	parts := []*schema.Message{schema.AssistantMessage(m.Content, nil)}
+	for i, c := range m.ToolCalls { // the arguments in parts
+		head, tail := c, schema.ToolCall{Index: &i}
+		head.Index = &i
+		half := len(c.Function.Arguments) / 2
+		head.Function.Arguments, tail.Function.Arguments = c.Function.Arguments[:half], c.Function.Arguments[half:]
+		parts = append(parts, schema.AssistantMessage("", []schema.ToolCall{head}), schema.AssistantMessage("", []schema.ToolCall{tail}))
+	}
+	return schema.StreamReaderFromArray(parts), nil
 }
 
 func (s *script) WithTools(tools []*schema.ToolInfo) (model.ToolCallingChatModel, error) {
@@ -82,7 +96,7 @@ func work(t *testing.T, desk *wiretest.Desk, m *script, answer engine.Answer) (i
 	if err != nil {
 		t.Fatal(err)
 	}
-	runner := adk.NewRunner(t.Context(), adk.RunnerConfig{Agent: agent, CheckPointStore: new(store)})
+	runner := adk.NewRunner(t.Context(), adk.RunnerConfig{Agent: agent, EnableStreaming: m.stream, CheckPointStore: new(store)})
 	said := []adk.Message{schema.UserMessage(wiretest.Request)}
 	for turns := 0; ; turns++ {
 		id := fmt.Sprint("conversation-", turns)
@@ -151,6 +165,36 @@ func TestConversation(t *testing.T) {
 	}
 	if schemas != desk.Registry.Len() {
 		t.Errorf("the model is told of %d tools with inputs", schemas)
+	}
+}
+
+// TestStreamed: the conversation is the same when the answers come as streams, with arguments in parts.
+func TestStreamed(t *testing.T) {
+	desk := wiretest.NewPolledDesk(t)
+	m := &script{steps: wiretest.Script, stream: true}
+	work(t, desk, m, engine.Answer{By: operator.Program("manager"), Approve: true})
+	if m.streams < len(wiretest.Script) {
+		t.Errorf("%d streams", m.streams)
+	}
+	desk.CheckEnd(t, desk.Run.Status())
+}
+
+// TestRetry: a call that comes again under its id, because its results got lost, does not run again.
+func TestRetry(t *testing.T) {
+	desk := wiretest.NewPolledDesk(t)
+	for range 2 {
+		m := &script{steps: []wiretest.Step{wiretest.Calls("case_open", `{"customer":"Ida"}`)}}
+		work(t, desk, m, engine.Answer{})
+		told := ""
+		for _, said := range m.told {
+			told += said.Content
+		}
+		if !strings.Contains(told, `{"outcome":"completed","output":{"case":1}}`) {
+			t.Error(told)
+		}
+	}
+	if n := desk.Run.Status().Invocations["case_open"]; n != 1 {
+		t.Errorf("%d invocations", n)
 	}
 }
 

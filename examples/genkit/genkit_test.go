@@ -40,10 +40,16 @@ type talk struct {
 	interrupts int
 }
 
-// work lets a scripted model work, and answers its interrupts.
+// work lets a scripted model work at a desk of its own, and answers its interrupts.
 func work(t *testing.T, by string, approve bool, steps ...wiretest.Step) *talk {
 	t.Helper()
-	c := &talk{desk: wiretest.NewPolledDesk(t)}
+	return workAt(t, wiretest.NewPolledDesk(t), by, approve, steps...)
+}
+
+// workAt is work at a desk.
+func workAt(t *testing.T, desk *wiretest.Desk, by string, approve bool, steps ...wiretest.Step) *talk {
+	t.Helper()
+	c := &talk{desk: desk}
 	g := sdk.Init(t.Context())
 	sdk.DefineModel(g, "test/script", &ai.ModelOptions{Supports: &ai.ModelSupports{Tools: true, Multiturn: true}},
 		func(_ context.Context, req *ai.ModelRequest, _ ai.ModelStreamCallback) (*ai.ModelResponse, error) {
@@ -122,6 +128,20 @@ func TestConversation(t *testing.T) {
 	}
 	if last := c.sent[len(c.sent)-1]; strings.Contains(last, `"arguments":`) || strings.Contains(last, `"name":"unknown_tool"`) {
 		t.Errorf("the model sees an envelope:\n%s", last)
+	}
+}
+
+// TestRetry: a call that comes again under its id, because its results got lost, does not run again.
+func TestRetry(t *testing.T) {
+	desk := wiretest.NewPolledDesk(t)
+	for range 2 {
+		c := workAt(t, desk, "manager", true, wiretest.Calls("case_open", `{"customer":"Ida"}`))
+		if !strings.Contains(c.sent[1], `{\"outcome\":\"completed\",\"output\":{\"case\":1}}`) {
+			t.Error(c.sent[1])
+		}
+	}
+	if n := desk.Run.Status().Invocations["case_open"]; n != 1 {
+		t.Errorf("%d invocations", n)
 	}
 }
 

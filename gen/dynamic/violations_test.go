@@ -47,6 +47,16 @@ func TestViolationTexts(t *testing.T) {
 		{"root_required", `{"b":2}`, `/a: required: want a member "a", have nothing`},
 		{"root_ref", `{"s":"a","t":1}`, `(root): anyOf: want a member "n"; or in "t" only "s", have object`},
 		{"root_parts", `{"a":1,"name":"n","c":3}`, "/c: type: want boolean, have number"},
+		{"loops", `{"loop":[[[[],[],[]]]]}`, "/loop/0/0: maxItems: want at most 2 items, have 3"},
+		{"loops", `{"nest":{"a":{"b":{"c":1}}}}`, "/nest/a/b/c: type: want object, have number"},
+		{"loops", `{"knots":[[{"a":[{"b":[1]}]}]]}`, "/knots/0/0/a/0/b/0: type: want object, have number"},
+		{"alike", `{"ID":"a"}`, "/ID: minLength: want at least 2 characters, have 1"},
+		{"alike", `{"data_style":{"a":1}}`, `/data_style/a: additionalProperties: want only "b", have "a"`},
+		{"odd", `{"names":{"":"x"}}`, "/names/: type: want integer, have string"},
+		{"odd", `{"names":{"other":1}}`, "/names/other: additionalProperties: want only \"\", \"a\\nb\", have \"other\""},
+		{"odd", `{"big":4}`, "/big: enum: want one of 18446744073709551616, 3, have 4"},
+		{"formats_by_dialect", `{"note":"text"}`, "/note: not: want another value than the schema of not describes, have \"text\""},
+		{"formats_by_dialect", `{"limit":"no date"}`, "/limit: format: want date, have \"no date\""},
 		{"required_default", `{}`, `/a: required: want a member "a", have nothing`},
 	} {
 		assert.True(t, slices.ContainsFunc(inputs, func(in answer.Input) bool { return in.Tool == c.tool && string(in.Text) == c.text }), "%s is not in the corpus", c.text)

@@ -50,8 +50,16 @@ func Compare(old, now *dsl.File) []Break {
 			c.removed(t)
 		}
 	}
+	c.setRules(old)
 	c.reasons(old)
 	return c.breaks
+}
+
+// named reports whether a call may name a tool so.
+func (c *comparison) named(name string) bool {
+	return slices.ContainsFunc(c.now.Tools, func(t *dsl.Tool) bool {
+		return t.Name == name || t.Alias == name || slices.Contains(t.RenamedFrom, name)
+	})
 }
 
 // find is the tool of old that t was.
@@ -88,16 +96,25 @@ func (c *comparison) tool(was, t *dsl.Tool) {
 	if was.Name != t.Name {
 		add(key("renamed_from"), []string{Policies, Handlers}, "tool %q is now %q: policies of its package and the method of its handler have another name", was.Name, t.Name)
 	}
-	if was.Alias != "" && was.Alias != t.Alias && was.Alias != t.Name && !slices.Contains(t.RenamedFrom, was.Alias) {
-		add(key("alias"), []string{Callers}, "the alias %q names no tool any more", was.Alias)
+	for _, name := range append([]string{was.Alias}, was.RenamedFrom...) {
+		switch {
+		case name == "" || c.named(name):
+		case name == was.Alias:
+			add(key("alias"), []string{Callers}, "the alias %q names no tool any more", name)
+		default:
+			add(key("renamed_from"), []string{Callers}, "the earlier name %q names no tool any more", name)
+		}
 	}
 	for _, d := range c.differences(was.Input, t.Input) {
 		var whom []string
 		if d.narrows {
 			whom = append(whom, Callers, Approvals, Journals)
 		}
-		if d.gone {
-			whom = append(whom, Handlers, Policies)
+		if d.gone || d.code {
+			whom = append(whom, Handlers)
+		}
+		if d.gone || d.absent {
+			whom = append(whom, Policies)
 		}
 		if whom != nil {
 			add(d.at(key("input")), whom, "input: %s", d.text)
@@ -107,17 +124,15 @@ func (c *comparison) tool(was, t *dsl.Tool) {
 		if d.widens {
 			add(d.at(key("output")), []string{Callers}, "output: %s", d.text)
 		}
-		if d.narrows {
+		switch {
+		case d.narrows:
 			add(d.at(key("output")), []string{Handlers, Undo}, "output: %s", d.text)
+		case d.gone || d.code:
+			add(d.at(key("output")), []string{Handlers}, "output: %s", d.text)
 		}
 	}
 	c.undo(was, t, add, key)
-	if was.Effect != t.Effect && rank(t.Effect) > rank(was.Effect) {
-		add(key("effect"), []string{Policies, Callers}, "the effect was %s and is %s: nothing allows it unless a policy does", was.Effect, t.Effect)
-	}
-	if was.Idempotent && !t.Idempotent {
-		add(key("idempotent"), []string{Callers}, "the tool was idempotent and is not: a call that is made again takes effect again")
-	}
+	keys(was, t, func(name string, whom []string, format string, args ...any) { add(key(name), whom, format, args...) })
 	for i := range c.breaks[from:] {
 		b := &c.breaks[from+i]
 		b.Allowed = newMajor(was.Version, t.Version)
@@ -132,8 +147,15 @@ func (c *comparison) undo(was, t *dsl.Tool, add func(dsl.Pos, []string, string, 
 		add(t.Pos, []string{Undo}, "earlier calls cannot be undone any more")
 	default:
 		for _, d := range c.differences(was.Undo.State, t.Undo.State) {
+			var whom []string
 			if d.narrows {
-				add(d.at(key("undo")), []string{Undo}, "undo.state: %s", d.text)
+				whom = append(whom, Undo)
+			}
+			if d.gone || d.code {
+				whom = append(whom, Handlers)
+			}
+			if whom != nil {
+				add(d.at(key("undo")), whom, "undo.state: %s", d.text)
 			}
 		}
 	}
@@ -152,6 +174,9 @@ func (c *comparison) removed(t *dsl.Tool) {
 	case !twoMinors(d.Since, t.Version):
 		b.Text = fmt.Sprintf("tool %q is removed at version %s, and is deprecated since %s", t.Name, t.Version, d.Since)
 		b.Hint = "remove it two minor versions after deprecated.since"
+	case d.RemoveIn != "" && major(d.RemoveIn) > major(t.Version)+1:
+		b.Text = fmt.Sprintf("tool %q is removed at version %s, and deprecated.remove_in names %s", t.Name, t.Version, d.RemoveIn)
+		b.Hint = fmt.Sprintf("remove it once its version is %d.0.0 or later", major(d.RemoveIn)-1)
 	default:
 		b.Text, b.Allowed = fmt.Sprintf("tool %q is removed, which was deprecated since %s", t.Name, d.Since), true
 	}
@@ -178,6 +203,26 @@ func numbers(version string) (major, minor int) {
 		minor, _ = strconv.Atoi(parts[1])
 	}
 	return major, minor
+}
+
+func major(version string) int {
+	n, _ := numbers(version)
+	return n
+}
+
+// lower reports whether a version comes before another, by their three numbers.
+func lower(version, than string) bool {
+	parts := func(version string) []int {
+		version, _, _ = strings.Cut(version, "+")
+		version, _, _ = strings.Cut(version, "-")
+		var all []int
+		for _, part := range strings.Split(version, ".") {
+			n, _ := strconv.Atoi(part)
+			all = append(all, n)
+		}
+		return all
+	}
+	return slices.Compare(parts(version), parts(than)) < 0
 }
 
 func newMajor(was, now string) bool {

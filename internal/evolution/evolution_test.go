@@ -171,6 +171,18 @@ func TestRemoval(t *testing.T) {
 		assert.Equal(t, allowed, breaks[0].Allowed, version)
 		assert.Equal(t, 4, breaks[0].Pos.Line)
 	}
+	for version, allowed := range map[string]bool{"1.9.0": false, "2.0.0": true, "3.1.0": true} {
+		in := "4.0.0"
+		if version < "2.9" {
+			in = "3.0.0"
+		}
+		breaks := evolution.Compare(file("  other: {version: 1.0.0"+end+"  old: {version: "+version+", deprecated: {since: 1.2.0, message: Use other., remove_in: "+in+"}"+end), left)
+		require.Len(t, breaks, 1)
+		assert.Equal(t, allowed, breaks[0].Allowed, version)
+		if !allowed {
+			assert.Equal(t, "remove it once its version is 2.0.0 or later", breaks[0].Hint)
+		}
+	}
 	breaks := evolution.Compare(file("  old: {version: 1.0.0"+end), left)
 	require.Len(t, breaks, 1)
 	assert.False(t, breaks[0].Allowed)

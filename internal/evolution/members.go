@@ -28,6 +28,9 @@ func (w *walk) object(was, now *dsl.Schema, at string) {
 		if n != nil {
 			w.compare(p.Schema, n.Schema, at+token(p.Name))
 			w.absent(p.Schema, n.Schema, at+token(p.Name))
+			if x, y := field(was, p), field(now, n); x != y {
+				w.add(n.Schema, "", at+token(p.Name), false, false, "the member was %s in Go and is %s", x, y).code = true
+			}
 			continue
 		}
 		// What an open object takes in its place is compared below.
@@ -46,7 +49,8 @@ func (w *walk) object(was, now *dsl.Schema, at string) {
 	}
 	for _, name := range was.Required {
 		if !slices.Contains(now.Required, name) {
-			w.add(now, "required", at+token(name), false, true, "the member may be absent now")
+			n := member(now, name)
+			w.add(now, "required", at+token(name), false, true, "the member may be absent now").absent = n == nil || defaultOf(n.Schema) == nil
 		}
 	}
 	w.undeclared(was, now, at)

@@ -16,6 +16,8 @@ type difference struct {
 	text            string
 	narrows, widens bool
 	gone            bool // a member, or its type, that code and policies may name
+	code            bool // the type in Go is another
+	absent          bool // a member that was always there may not be
 }
 
 // at is where the difference is; other where the new schema has no place of it.
@@ -73,6 +75,7 @@ func (w *walk) compare(was, now *dsl.Schema, at string) {
 		return
 	}
 	before := len(w.found)
+	defer func() { w.inGo(was, now, at, before) }()
 	if hadNull != hasNull {
 		w.add(now, "type", at, hadNull, hasNull, "null was %s and is %s", taken(hadNull), taken(hasNull))
 	}
@@ -178,7 +181,7 @@ func (w *walk) values(was, now *dsl.Schema, at string) {
 		w.add(now, "type", at, false, true, "values that are not listed are taken")
 	default:
 		if lost := without(a, b); len(lost) > 0 {
-			w.add(now, "enum", at, true, false, "%s is refused", strings.Join(lost, ", "))
+			w.add(now, "enum", at, true, false, "%s is refused", strings.Join(lost, ", ")).code = constants(was) && constants(now)
 		}
 		if more := without(b, a); len(more) > 0 {
 			w.add(now, "enum", at, false, true, "%s is taken", strings.Join(more, ", "))

@@ -39,6 +39,7 @@ func (a Adapter) Exchanges(t *testing.T) {
 	t.Run("bad JSON", a.badJSON)
 	t.Run("digits", a.digits)
 	t.Run("nulls and aliases", a.nulls)
+	t.Run("offered tools", a.offered)
 }
 
 // bodies are the responses to steps.
@@ -284,6 +285,8 @@ func (a Adapter) nulls(t *testing.T) {
 		`{"text":"a","count":1,"tag":null,"also":null}`:                                  `{"text":"a","count":1,"also":null}`,
 		`{"text":"a","count":1,"tag":"b","also":null,"edit":{"kind":"put","with":null}}`: `{"text":"a","count":1,"tag":"b","also":null,"edit":{"kind":"put"}}`,
 		`{"text":"a","count":1,"tag":null,"also":"b","edit":{"kind":"cut","with":null}}`: `{"text":"a","count":1,"also":"b","edit":{"kind":"cut","with":null}}`,
+		`{"text":"a","count":1,"tag":"b","also":"b","edit":{"move":"c","with":null}}`:    `{"text":"a","count":1,"tag":"b","also":"b","edit":{"move":"c"}}`,
+		`{"text":"a","count":1,"tag":"b","also":"b","edit":{"drop":"c","with":null}}`:    `{"text":"a","count":1,"tag":"b","also":"b","edit":{"drop":"c","with":null}}`,
 	} {
 		n := NewNotes(t)
 		want := written

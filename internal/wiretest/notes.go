@@ -10,8 +10,8 @@ import (
 )
 
 // Notes is a desk with one tool, note, whose alias is takeNote. Its members tag and edit may be left out, and
-// its member also may be null. In edit, with may be left out where kind is put, and may be null where it is
-// cut. The tool takes any JSON, {} included, and keeps it.
+// its member also may be null. In edit, with may be left out where kind is put or move is there, and may be null
+// where kind is cut or drop is there. The tool takes any JSON, {} included, and keeps it.
 type Notes struct {
 	*Desk
 	Got []string // the arguments that the handler ran with
@@ -22,7 +22,8 @@ func NewNotes(t testing.TB) *Notes {
 	t.Helper()
 	n := &Notes{Desk: &Desk{}}
 	schema := `{"type":"object","properties":{"text":{"type":"string"},"count":{"type":"integer"},"tag":{"type":"string"},"also":{"type":["string","null"]},"edit":{"oneOf":[` +
-		edit("put", `"string"`, `"kind"`) + `,` + edit("cut", `["string","null"]`, `"kind","with"`) + `]}},"required":["text","count","also"],"additionalProperties":false}`
+		edit("put", `"string"`, `"kind"`) + `,` + edit("cut", `["string","null"]`, `"kind","with"`) + `,` +
+		named("move", `"string"`, `"move"`) + `,` + named("drop", `["string","null"]`, `"drop","with"`) + `]}},"required":["text","count","also"],"additionalProperties":false}`
 	note := runtime.NewDynamicTool(&runtime.Spec{Name: "note", Alias: "takeNote", InputSchema: &schema}, anything{},
 		func(_ context.Context, in wire.Value) (wire.Value, error) {
 			n.Got = append(n.Got, string(in.(wire.Raw)))
@@ -46,6 +47,11 @@ func NewNotes(t testing.TB) *Notes {
 // edit returns a branch of the member edit.
 func edit(kind, with, required string) string {
 	return `{"type":"object","properties":{"kind":{"type":"string","const":"` + kind + `"},"with":{"type":` + with + `}},"required":[` + required + `],"additionalProperties":false}`
+}
+
+// named returns a branch of the member edit that its names tell apart.
+func named(name, with, required string) string {
+	return `{"type":"object","properties":{"` + name + `":{"type":"string"},"with":{"type":` + with + `}},"required":[` + required + `],"additionalProperties":false}`
 }
 
 // anything decodes any JSON.

@@ -20,7 +20,8 @@ const maxExact = 1 << 53
 // cannot see that a fraction has lost digits, such as 0.12345678901234567890, and of a name that was in
 // an object twice the SDK has kept one, which it cannot see either.
 func Input(arguments any) ([]byte, error) {
-	if at, n, ok := inexact(arguments, ""); ok {
+	if rounded(arguments) {
+		at, n, _ := inexact(arguments, "")
 		return nil, fmt.Errorf("%s: the number %s may have lost digits on its way: write it as text if the tool takes one, or use a number below 9007199254740992",
 			at, json.Number(fmt.Sprintf("%.0f", n)))
 	}
@@ -36,10 +37,27 @@ func Input(arguments any) ([]byte, error) {
 	return []byte("{}"), nil
 }
 
+// rounded reports whether a number in v may have been another one.
+func rounded(v any) bool {
+	switch v := v.(type) {
+	case float64:
+		return math.Abs(v) >= maxExact
+	case []any:
+		return slices.ContainsFunc(v, rounded)
+	case map[string]any:
+		for _, member := range v {
+			if rounded(member) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // pointerToken escapes a name for a JSON Pointer (RFC 6901).
 var pointerToken = strings.NewReplacer("~", "~0", "/", "~1")
 
-// inexact returns the first number that may have been another one, and where it is.
+// inexact returns the first number that may have been another one, by the order of names, and where it is.
 func inexact(v any, at string) (where string, n float64, found bool) {
 	switch v := v.(type) {
 	case float64:

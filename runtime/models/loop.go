@@ -20,6 +20,15 @@ type Model interface {
 	Next(ctx context.Context, said []Message) (Message, error)
 }
 
+// An Offerer is a Model that can be told which of its tools to offer, as those of the modules of providers can.
+type Offerer interface {
+	Model
+
+	// Offer has the next requests offer the tools that choose returns, of all that the model has of a
+	// registry. What the program gave the model besides stays.
+	Offer(choose func(all *Tools) *Tools)
+}
+
 // A Role says what wrote a Message.
 type Role string
 
@@ -58,6 +67,20 @@ func (m Message) Cut() Message {
 	return m
 }
 
+// refused returns Refused by the positions of their calls. Some providers give calls no ids.
+func (m Message) refused() map[int]Result {
+	out := map[int]Result{}
+	for _, r := range m.Refused {
+		for i, c := range m.Calls {
+			if _, taken := out[i]; !taken && c.ID == r.ID && c.Tool == r.Tool {
+				out[i] = r
+				break
+			}
+		}
+	}
+	return out
+}
+
 var errCut = errors.New("the answer was cut off before its end, so that none of its calls was made: make shorter calls, or fewer")
 
 // tellCut is what the model is told of an answer without calls that was cut off.
@@ -83,6 +106,11 @@ type Loop struct {
 	MaxTurns int               // messages of the model; 0: DefaultMaxTurns
 	Wait     time.Duration     // how long a message's calls may wait for consent before the model is told that they are pending; 0: until ctx ends
 
+	// Offer leaves the tools out of each request of which no call would be admitted then (function Offer). The
+	// model has to be an Offerer. The default, which offers all tools, is wrong when tools that cannot be called
+	// cost tokens or mislead the model; it keeps what providers cache of a conversation.
+	Offer bool
+
 	// Saw is called with each message as it is added to the conversation, in order; it may be nil.
 	Saw func(Message)
 
@@ -102,6 +130,9 @@ func (l *Loop) Do(ctx context.Context, request string) (engine.RunStatus, error)
 	}
 	truncated := false // the message before, which had no calls
 	for range most {
+		if err := l.offer(ctx); err != nil {
+			return l.Run.Status(), err
+		}
 		next, err := l.Model.Next(ctx, l.said)
 		if err != nil {
 			return l.Run.Status(), err
@@ -130,6 +161,22 @@ func (l *Loop) Do(ctx context.Context, request string) (engine.RunStatus, error)
 	return l.Run.Status(), fmt.Errorf("%w in %d messages", ErrNoEnd, most)
 }
 
+// offer says which tools the model is offered next.
+func (l *Loop) offer(ctx context.Context) error {
+	if !l.Offer {
+		return nil
+	}
+	model, ok := l.Model.(Offerer)
+	if !ok {
+		return fmt.Errorf("Loop.Offer is set, and %T is no models.Offerer", l.Model)
+	}
+	model.Offer(func(all *Tools) *Tools {
+		offered, _ := Offer(ctx, l.Run.Turn(engine.TurnConfig{}), all) // the turn of the calls begins with the answer
+		return offered
+	})
+	return nil
+}
+
 func (l *Loop) add(m Message) {
 	l.said = append(l.said, m)
 	if l.Saw != nil {
@@ -145,20 +192,17 @@ func (l *Loop) dispatch(ctx context.Context, m Message) (over bool) {
 		waiting, stop = context.WithTimeout(ctx, l.Wait)
 		defer stop()
 	}
-	refused := map[string]Result{}
-	for _, r := range m.Refused {
-		refused[r.ID] = r
-	}
+	refused := m.refused()
 	var calls []runtime.Call
-	for _, c := range m.Calls {
-		if _, ok := refused[c.ID]; !ok {
+	for i, c := range m.Calls {
+		if _, ok := refused[i]; !ok {
 			calls = append(calls, c)
 		}
 	}
 	made := dispatch(ctx, waiting, l.Run.Turn(l.Turn), calls)
 	var results []Result
-	for _, c := range m.Calls {
-		r, ok := refused[c.ID]
+	for i := range m.Calls {
+		r, ok := refused[i]
 		if !ok {
 			r, made = made[0], made[1:]
 			over = r.Outcome.Loop == runtime.LoopExit

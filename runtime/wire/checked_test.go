@@ -1,6 +1,8 @@
 package wire_test
 
 import (
+	"cmp"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -29,7 +31,7 @@ tools:
     version: 1.0.0
     description: Try.
     effect: read
-    input: {type: object, properties: {x: {$ref: "#/types/X", description: X.}}, required: [x]}
+    input: {type: object, properties: {x: {$ref: "#/types/X", description: X.}}}
     output: {type: object, properties: {}}
 `), dsl.WithPatterns(gen.PatternFault))
 	require.NoError(t, err, schema)
@@ -251,5 +253,38 @@ func (s *secrets) Visit(t wire.Token) {
 		*s++
 	case t.Kind == wire.KindString:
 		*s += 10
+	}
+}
+
+// TestFewOfManyMembers: a node that describes few of many members finds them, in their
+// order, and what is left over is the others; also when names are looked up.
+func TestFewOfManyMembers(t *testing.T) {
+	tool := member(t, `{properties: {m30: {type: integer}, m20: {type: integer}}, required: [m30], unevaluatedProperties: {type: string}}`)
+	value := func(special map[string]string) []byte {
+		var all []string
+		for i := range 60 {
+			name := fmt.Sprintf("m%d", i)
+			all = append(all, fmt.Sprintf("%q:%s", name, cmp.Or(special[name], `"a"`)))
+		}
+		return []byte(`{"x":{` + strings.Join(all, ",") + `}}`)
+	}
+	for range 2 {
+		for _, c := range []struct {
+			special map[string]string
+			want    []string
+		}{
+			{map[string]string{"m20": "1", "m30": "2"}, nil},
+			{map[string]string{"m20": "1"}, []string{"/x/m30: type: want integer, have string"}},
+			{nil, []string{"/x/m20: type: want integer, have string", "/x/m30: type: want integer, have string"}},
+			{map[string]string{"m20": "1", "m30": "2", "m0": "3"}, []string{"/x/m0: type: want string, have number"}},
+		} {
+			_, bad := tool.Input.Decode(value(c.special), wire.Limits{})
+			var got []string
+			for _, v := range bad {
+				got = append(got, v.String())
+			}
+			assert.Equal(t, c.want, got)
+		}
+		wire.Remember(t)
 	}
 }

@@ -12,9 +12,12 @@ type checker struct {
 	why    failure // the first failure of the trial
 	last   failure // that of the trial before
 
-	visits int // of nodes
-	memos  map[memoKey]memo
-	outer  []*scope
+	visits  int // of nodes
+	scanned int // members that were looked at for their names
+	steps   int // all members, elements and bytes that were looked at; a test counts them
+	memos   map[memoKey]memo
+	names   map[int]map[string]named // of the members of objects
+	outer   []*scope
 
 	canonized int // the value of which canon is the canonical form, counted from 1
 	canon     []byte
@@ -29,6 +32,16 @@ func (s *Schema) check(n *notes, at int, text []byte) {
 		defer n.unveil()
 	}
 	c.node(1, 0, nil, nil)
+}
+
+// Refusal returns which node, of those that node number id leads to, a valid JSON text does
+// not fit, and by which keyword; 0 where it fits. The generator asks it of constants.
+func (s *Schema) Refusal(id int, text []byte) (node int, keyword string) {
+	c := s.checker(new(notes), 0, text)
+	if c.trial(id, 0, nil, nil) {
+		return 0, ""
+	}
+	return max(c.last.node, 1), c.keyword(c.last)
 }
 
 // checker returns a checker of the value that text holds.

@@ -1,5 +1,7 @@
 package wire
 
+import "slices"
+
 // object applies the schemas of the members of an object.
 func (c *checker) object(id, v int, in *scope, seen *evaluated) bool {
 	n := &c.schema.Nodes[id-1]
@@ -8,12 +10,15 @@ func (c *checker) object(id, v int, in *scope, seen *evaluated) bool {
 		if !ok && c.trials > 0 {
 			return false
 		}
-		if c.member(v, d.Name) >= 0 {
+		if c.find(v, d.Name).cell > 0 {
 			ok = c.node(d.Node, v, in, seen) && ok
 		}
 	}
 	if len(n.Properties) == 0 && len(n.Patterns) == 0 && n.Additional == 0 && n.Names == 0 {
 		return ok
+	}
+	if 16*len(n.Properties) < c.tape.cells[v].size && len(n.Patterns) == 0 && n.Additional == 0 && n.Names == 0 {
+		return c.fewMembers(id, v, in, seen, ok)
 	}
 	for m, i := v+1, 0; m < c.tape.cells[v].next; m, i = c.tape.cells[m].next, i+1 {
 		if !ok && c.trials > 0 {
@@ -24,8 +29,27 @@ func (c *checker) object(id, v int, in *scope, seen *evaluated) bool {
 	return ok
 }
 
+// fewMembers is object for a node that describes few of many members, and says nothing of the others.
+func (c *checker) fewMembers(id, v int, in *scope, seen *evaluated, ok bool) bool {
+	var found []named
+	for _, p := range c.schema.Nodes[id-1].Properties {
+		if m := c.find(v, p.Name); m.cell > 0 {
+			found = append(found, m)
+		}
+	}
+	slices.SortFunc(found, func(a, b named) int { return a.cell - b.cell })
+	for _, m := range found {
+		if !ok && c.trials > 0 {
+			return false
+		}
+		ok = c.oneMember(id, v, m.cell, m.number, in, seen) && ok
+	}
+	return ok
+}
+
 // oneMember applies the schemas of member number i, which stands at m, of an object.
 func (c *checker) oneMember(id, v, m, i int, in *scope, seen *evaluated) bool {
+	c.steps++
 	n, name := &c.schema.Nodes[id-1], c.tape.cells[m].name
 	ok, hit := true, false
 	if n.Names > 0 {
@@ -71,14 +95,42 @@ func (c *checker) name(id, m int, in *scope) bool {
 	return c.fail(failure{what: failName, node: names.last.node, value: m, of: names.last.what, arg: names.last.arg})
 }
 
-// member returns where a member of an object stands, -1 for none.
-func (c *checker) member(v int, name string) int {
-	for m := v + 1; m < c.tape.cells[v].next; m = c.tape.cells[m].next {
+// A named is where a member of an object stands, and its number. The cell of none is 0.
+type named struct{ cell, number int }
+
+// find returns the member of an object that has a name. What has taken longer than values
+// and nodes explain is looked up from then on.
+func (c *checker) find(v int, name string) named {
+	all, indexed := c.names[v]
+	if !indexed && c.scanned > patience*(len(c.tape.cells)+len(c.schema.Nodes)) {
+		all, indexed = c.index(v), true
+	}
+	if indexed {
+		c.steps++
+		return all[name]
+	}
+	for m, i := v+1, 0; m < c.tape.cells[v].next; m, i = c.tape.cells[m].next, i+1 {
+		c.scanned++
+		c.steps++
 		if c.tape.cells[m].name == name {
-			return m
+			return named{m, i}
 		}
 	}
-	return -1
+	return named{}
+}
+
+// index makes the names of the members of an object known.
+func (c *checker) index(v int) map[string]named {
+	all := make(map[string]named, c.tape.cells[v].size)
+	for m, i := v+1, 0; m < c.tape.cells[v].next; m, i = c.tape.cells[m].next, i+1 {
+		c.steps++
+		all[c.tape.cells[m].name] = named{m, i}
+	}
+	if c.names == nil {
+		c.names = map[int]map[string]named{}
+	}
+	c.names[v] = all
+	return all
 }
 
 // required notes the members that an object lacks.
@@ -86,18 +138,18 @@ func (c *checker) required(id, v int) bool {
 	n := &c.schema.Nodes[id-1]
 	ok := true
 	for i, name := range n.Required {
-		if c.member(v, name) < 0 {
+		if c.find(v, name).cell == 0 {
 			if ok = c.fail(failure{what: failRequired, node: id, value: v, arg: i}); c.trials > 0 {
 				return false
 			}
 		}
 	}
 	for i, need := range n.Needs {
-		if c.member(v, need.Name) < 0 {
+		if c.find(v, need.Name).cell == 0 {
 			continue
 		}
 		for j, name := range need.Required {
-			if c.member(v, name) < 0 {
+			if c.find(v, name).cell == 0 {
 				if ok = c.fail(failure{what: failNeed, node: id, value: v, arg: i, other: j}); c.trials > 0 {
 					return false
 				}
@@ -118,6 +170,7 @@ func (c *checker) array(id, v int, in *scope, seen *evaluated) bool {
 		if !ok && c.trials > 0 {
 			return false
 		}
+		c.steps++
 		switch {
 		case i < len(n.Prefix):
 			seen.add(i)
@@ -157,7 +210,7 @@ func (c *checker) unevaluated(n *Node, v int, in *scope, seen *evaluated) bool {
 	}
 	ok := true
 	for m, i := v+1, 0; m < c.tape.cells[v].next; m, i = c.tape.cells[m].next, i+1 {
-		if seen.has(i) {
+		if c.steps++; seen.has(i) {
 			continue
 		}
 		seen.add(i)
@@ -170,25 +223,36 @@ func (c *checker) unevaluated(n *Node, v int, in *scope, seen *evaluated) bool {
 
 // An evaluated is the set of the elements or members, by number, that keywords have
 // looked at. A nil one is not kept.
-type evaluated struct{ bits []uint64 }
+type evaluated struct {
+	words int      // that the set takes
+	bits  []uint64 // nil while it is empty
+}
 
 // evaluated returns an empty set for a value.
 func (c *checker) evaluated(v int) *evaluated {
-	return &evaluated{make([]uint64, (c.tape.cells[v].size+63)/64)}
+	return &evaluated{words: (c.tape.cells[v].size + 63) / 64}
 }
 
 func (e *evaluated) add(i int) {
-	if e != nil {
-		e.bits[i/64] |= 1 << (i % 64)
+	if e == nil {
+		return
 	}
+	if e.bits == nil {
+		e.bits = make([]uint64, e.words)
+	}
+	e.bits[i/64] |= 1 << (i % 64)
 }
 
-func (e *evaluated) has(i int) bool { return e.bits[i/64]&(1<<(i%64)) != 0 }
+func (e *evaluated) has(i int) bool { return e.bits != nil && e.bits[i/64]&(1<<(i%64)) != 0 }
 
 func (e *evaluated) merge(of *evaluated) {
-	if e != nil && of != nil {
-		for i, word := range of.bits {
-			e.bits[i] |= word
-		}
+	if e == nil || of == nil || of.bits == nil {
+		return
+	}
+	if e.bits == nil {
+		e.bits = make([]uint64, e.words)
+	}
+	for i, word := range of.bits {
+		e.bits[i] |= word
 	}
 }

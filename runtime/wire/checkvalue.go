@@ -27,6 +27,7 @@ func (c *checker) itself(id, v int) bool {
 	case TypeArray:
 		ok = c.counts(id, v, n.Items, failMinItems) && ok
 		if n.Unique && (ok || c.trials == 0) && x.size > 1 {
+			c.steps += len(c.tape.text(v))
 			if i, j, dup := equalItems(c.tape.text(v)); dup {
 				ok = c.fail(failure{what: failUnique, node: id, value: v, arg: i, other: j})
 			}
@@ -41,6 +42,7 @@ func (c *checker) itself(id, v int) bool {
 func (c *checker) canonical(v int) []byte {
 	if c.canonized != v+1 {
 		c.canonized, c.canon = v+1, canonicalText(c.tape.text(v))
+		c.steps += len(c.tape.text(v))
 	}
 	return c.canon
 }
@@ -85,6 +87,7 @@ func (c *checker) text(id, v int) bool {
 		return true
 	}
 	s := c.tape.str(v)
+	c.steps += len(s)
 	ok := true
 	fail := func(bad bool, what failureKind, arg int) {
 		if bad && (ok || c.trials == 0) {

@@ -27,13 +27,14 @@ func (p *Pattern) Match(s string) bool { return p.match(s) }
 // Match reports whether a string has a format.
 func (f Format) Match(s string) bool { return f.match(s) }
 
-// Work holds a valid text against a schema and returns how often a node was held against
-// a value, and whether the text fits.
-func (s *Schema) Work(text []byte) (visits int, fits bool) {
+// Work holds a valid text against a schema and returns how much was looked at: how often a
+// node was held against a value, and how many members, elements and bytes. It also says
+// whether the text fits.
+func (s *Schema) Work(text []byte) (steps int, fits bool) {
 	var n notes
 	c := s.checker(&n, 0, text)
 	fits = c.node(1, 0, nil, nil)
-	return c.visits, fits
+	return c.visits + c.steps, fits
 }
 
 // Remember has every checker remember from the start until the test ends.
@@ -47,7 +48,7 @@ func Remember(t *testing.T) {
 func (s *Schema) Decoded(text []byte) (fits func() bool) {
 	c := s.checker(new(notes), 0, text)
 	return func() bool {
-		c.visits, c.canonized = 0, 0
+		c.visits, c.scanned, c.canonized = 0, 0, 0
 		return c.node(1, 0, nil, nil)
 	}
 }

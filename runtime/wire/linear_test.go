@@ -25,6 +25,15 @@ func repeat(size int, one func(i int) string) string {
 	return strings.Join(parts, ",")
 }
 
+// names are those of the members of an object.
+func names(size int) []string {
+	all := make([]string, size)
+	for i := range all {
+		all[i] = fmt.Sprintf("m%d", i)
+	}
+	return all
+}
+
 func members(size int) string {
 	return "{" + repeat(size, func(i int) string { return fmt.Sprintf(`"m%d":%d`, i, i) }) + "}"
 }
@@ -123,6 +132,38 @@ var growing = map[string]struct {
 		return branches(size, oneOf), `{"k0":1}`
 	}},
 	"many branches of which none fits": {1_000, false, func(size int) (*wire.Schema, string) { return branches(size, anyOf), `{"k":1}` }},
+	"many branches, none of which fits one of many members": {1_000, false, func(size int) (*wire.Schema, string) {
+		return branches(size, anyOf), members(size)
+	}},
+	"many branches, each of which wants one of many members to be another": {1_000, false, func(size int) (*wire.Schema, string) {
+		return branches(size, anyOf), "{" + repeat(size, func(i int) string { return fmt.Sprintf(`"k%d":"x"`, i) }) + "}"
+	}},
+	"many branches of which one has looked at one of many members": {1_000, false, func(size int) (*wire.Schema, string) {
+		s := branches(size, anyOf)
+		s.Nodes[0].UnevaluatedMembers = len(s.Nodes) + 1
+		s.Nodes = append(s.Nodes, wire.Node{Never: true})
+		return s, "{" + fmt.Sprintf(`"k%d":1,`, size/2) + members(size)[1:]
+	}},
+	"many names that are required": {4_000, true, func(size int) (*wire.Schema, string) {
+		return &wire.Schema{Nodes: []wire.Node{{Required: names(size)}}}, members(size)
+	}},
+	"many names that are not there": {4_000, false, func(size int) (*wire.Schema, string) {
+		return &wire.Schema{Nodes: []wire.Node{{Required: names(2 * size)}}}, members(size)
+	}},
+	"many names that want another": {4_000, true, func(size int) (*wire.Schema, string) {
+		s := &wire.Schema{Nodes: []wire.Node{{}}}
+		for i, name := range names(size) {
+			s.Nodes[0].Needs = append(s.Nodes[0].Needs, wire.Need{Name: name, Required: []string{fmt.Sprintf("m%d", size-1-i)}})
+		}
+		return s, members(size)
+	}},
+	"many schemas of objects with a name": {4_000, true, func(size int) (*wire.Schema, string) {
+		s := &wire.Schema{Nodes: []wire.Node{{}, {Types: wire.TypeObject}}}
+		for _, name := range names(size) {
+			s.Nodes[0].Dependencies = append(s.Nodes[0].Dependencies, wire.Part{Name: name, Node: 2})
+		}
+		return s, members(size)
+	}},
 	"elements of which no two are equal": {10_000, true, func(size int) (*wire.Schema, string) {
 		return &wire.Schema{Nodes: []wire.Node{{Unique: true}}}, "[" + repeat(size, func(i int) string { return fmt.Sprintf(`{"b":%d,"a":[%d.0]}`, i, i) }) + "]"
 	}},
@@ -152,23 +193,23 @@ var growing = map[string]struct {
 }
 
 // TestLinear: twice the input is at most about twice the work, counted in nodes that are held
-// against values, and twice the memory.
+// against values and in members, elements and bytes that are looked at, and twice the memory.
 func TestLinear(t *testing.T) {
 	for name, in := range growing {
 		t.Run(name, func(t *testing.T) {
-			visits, bytes := work(t, in.of, in.size, in.fits)
+			steps, bytes := work(t, in.of, in.size, in.fits)
 			twice, more := work(t, in.of, 2*in.size, in.fits)
-			t.Logf("visits %d and %d, bytes %d and %d", visits, twice, bytes, more)
+			t.Logf("steps %d and %d, bytes %d and %d", steps, twice, bytes, more)
 			const slack = 2.5 // maps and lists grow in steps
-			assert.LessOrEqual(t, float64(twice), slack*float64(visits)+10)
+			assert.LessOrEqual(t, float64(twice), slack*float64(steps)+10)
 			assert.LessOrEqual(t, float64(more), slack*float64(bytes)+4096)
 		})
 	}
 }
 
-// work returns how many nodes were held against values, and the least bytes that were allocated
+// work returns how much was looked at, and the least bytes that were allocated
 // meanwhile: those of other goroutines are in the count.
-func work(t *testing.T, of input, size int, want bool) (visits int, bytes uint64) {
+func work(t *testing.T, of input, size int, want bool) (steps int, bytes uint64) {
 	t.Helper()
 	s, text := of(size)
 	s.Work([]byte("null")) // compiles patterns
@@ -179,8 +220,8 @@ func work(t *testing.T, of input, size int, want bool) (visits int, bytes uint64
 		n, fits := s.Work([]byte(text))
 		runtime.ReadMemStats(&after)
 		require.Equal(t, want, fits)
-		visits = n
+		steps = n
 		sizes = append(sizes, after.TotalAlloc-before.TotalAlloc)
 	}
-	return visits, slices.Min(sizes)
+	return steps, slices.Min(sizes)
 }

@@ -8,22 +8,13 @@ import (
 	"strings"
 
 	"github.com/ambit-tools/ambit/dsl"
+	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
 // Build decides everything about the Go code of f. The error is a
 // [dsl.Diagnostics] with all that stands against it.
 func Build(f *dsl.File) (*Package, error) {
-	b := &builder{
-		file:     f,
-		pkg:      &Package{Name: f.Package, Source: path.Base(strings.ReplaceAll(f.Path, `\`, "/"))},
-		scope:    newPackageScope(),
-		methods:  newMethodScope(),
-		named:    map[*dsl.NamedSchema]*Type{},
-		names:    map[*dsl.NamedSchema]string{},
-		busy:     map[*dsl.NamedSchema]bool{},
-		types:    map[string]*Type{},
-		patterns: map[string]*Pattern{},
-	}
+	b := newBuilder(f)
 	b.build()
 	if err := b.errs.Err(); err != nil {
 		return nil, err
@@ -31,14 +22,28 @@ func Build(f *dsl.File) (*Package, error) {
 	return b.pkg, nil
 }
 
+func newBuilder(f *dsl.File) *builder {
+	return &builder{
+		file:     f,
+		pkg:      &Package{Name: f.Package, Source: path.Base(strings.ReplaceAll(f.Path, `\`, "/"))},
+		scope:    newPackageScope(),
+		methods:  newMethodScope(),
+		named:    map[*dsl.NamedSchema]*Type{},
+		names:    map[*dsl.NamedSchema]string{},
+		given:    map[string]bool{},
+		nevers:   map[*wire.Schema]*conflict{},
+		busy:     map[*dsl.NamedSchema]bool{},
+		types:    map[string]*Type{},
+		patterns: map[string]*Pattern{},
+	}
+}
+
 func (b *builder) build() {
 	top := dsl.Pos{File: b.file.Path, Line: 1, Col: 1}
 	if !token.IsIdentifier(b.file.Package) || b.file.Package == "_" {
 		b.errorf(top, "use a lower-case word", "package %q is not a Go package name", b.file.Package)
 	}
-	for _, n := range b.file.Types {
-		b.names[n] = dsl.GoName(n.Name)
-	}
+	b.giveNames()
 	for _, n := range b.file.Types {
 		b.resolve(n)
 	}
@@ -61,6 +66,29 @@ func (b *builder) build() {
 	b.checkLiterals()
 	b.publish()
 	b.specs()
+}
+
+// giveNames notes the names in Go that types, reasons and tools have of their own.
+func (b *builder) giveNames() {
+	for _, n := range b.file.Types {
+		b.names[n] = dsl.GoName(n.Name)
+		s := n.Schema
+		if s.OrNull != nil {
+			s = s.OrNull
+		}
+		switch b.kind(s) {
+		case KindStruct, KindTuple, KindUnion, KindEnum, KindIntEnum:
+			b.given[b.names[n]] = true
+		}
+	}
+	for _, r := range b.file.Reasons {
+		b.given["Reason"+dsl.GoName(r.Code)] = true
+	}
+	for _, t := range b.file.Tools {
+		for _, part := range []string{"Name", "Input", "Output", "Undo"} {
+			b.given[dsl.GoName(t.Name)+part] = true
+		}
+	}
 }
 
 func (b *builder) reason(r *dsl.Reason) {

@@ -1,6 +1,9 @@
 package ir
 
-import "github.com/ambit-tools/ambit/dsl"
+import (
+	"github.com/ambit-tools/ambit/dsl"
+	"github.com/ambit-tools/ambit/runtime/wire"
+)
 
 // A builder holds what is known while a Package is made.
 type builder struct {
@@ -12,9 +15,11 @@ type builder struct {
 
 	named    map[*dsl.NamedSchema]*Type  // what a declared schema became
 	names    map[*dsl.NamedSchema]string // the Go name that it has or would have
+	given    map[string]bool             // the Go names that the declaration gives
 	busy     map[*dsl.NamedSchema]bool   // being lowered, and without a Go name
 	types    map[string]*Type            // the declared Go types
 	patterns map[string]*Pattern         // by source
+	nevers   map[*wire.Schema]*conflict  // tables that no value fits
 	library  *library                    // of what checked schemas refer to; nil before the first
 	fixups   []func()                    // wait until every Type is complete
 }

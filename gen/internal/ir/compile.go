@@ -22,6 +22,7 @@ type compiler struct {
 	// anchors are the names of dynamic references.
 	anchors   []string
 	sensitive bool
+	conflicts int // that were looked for
 }
 
 // table is the table of a checked schema, or of what a composed one says besides its
@@ -37,8 +38,9 @@ func (b *builder) table(s *dsl.Schema, at place) (table *wire.Schema, sensitive 
 		c.node(s.Document, s.Source)
 	}
 	c.bindAnchors()
-	c.refuseLoops()
-	c.refuseNever(s)
+	if c.refuseLoops() {
+		c.refuseNever(s)
+	}
 	return c.out, c.sensitive
 }
 
@@ -112,7 +114,7 @@ func (c *compiler) fill(id int, d *dsl.Document, v *dsl.Value, keywords []*dsl.V
 		if m.Name == "x-sensitive" && m.Value.Bool {
 			c.sensitive = true
 		}
-		if in != nil && in.plain && limits(m.Name) {
+		if in != nil && (in.plain && limits(m.Name) || in.annotates && m.Name == "format") {
 			continue
 		}
 		c.keyword(id, d, v, m)

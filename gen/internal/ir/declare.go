@@ -3,6 +3,7 @@ package ir
 import (
 	"cmp"
 	"fmt"
+	"strconv"
 
 	"github.com/ambit-tools/ambit/dsl"
 )
@@ -14,11 +15,12 @@ type place struct {
 	rule  string // of its rule table, fileReadInputOptions
 	doc   string // what a type declared here is, in a comment: "the input of the file_read tool"
 	self  string // how comments name the place where doc does not say it
+	inner bool   // name is made of the names around it, and gives way to one that is declared
 }
 
 // member is the place of something inside at.
 func (at place) member(name, doc string) place {
-	return place{owner: at.owner, name: at.name + name, rule: at.rule + name, doc: doc}
+	return place{owner: at.owner, name: at.name + name, rule: at.rule + name, doc: doc, inner: true}
 }
 
 // inside is the place of what a declared type holds. The rule tables of a type
@@ -50,9 +52,25 @@ func (b *builder) declare(s *scope, name, what string, pos dsl.Pos) string {
 	return name
 }
 
+// vacant returns name, or name with the first number that makes it free: of the names so
+// far, and of those that the declaration gives.
+func (b *builder) vacant(name string) string {
+	free := name
+	for i := 2; ; i++ {
+		if _, taken := b.scope.taken[free]; !taken && !b.given[free] {
+			return free
+		}
+		free = name + strconv.Itoa(i)
+	}
+}
+
 // announce makes t a declared Go type.
 func (b *builder) announce(t *Type, s *dsl.Schema, at place) {
-	t.Name = b.declare(b.scope, at.name, "the type of "+describe(s), s.Pos)
+	what := "the type of " + describe(s)
+	if t.Name = at.name; at.inner {
+		t.Name = b.vacant(at.name)
+	}
+	b.declare(b.scope, t.Name, what, s.Pos)
 	switch {
 	case at.owner != nil: // a member's field has the description already
 		t.Doc.Text = typeDoc(t.Name, at.doc, "")

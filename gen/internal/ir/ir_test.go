@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/ambit-tools/ambit/dsl"
@@ -116,10 +117,27 @@ func TestHostileNames(t *testing.T) {
 	f.Tools[0].Name = "../../etc"
 	_, err = ir.Build(f)
 	require.ErrorContains(t, err, "is not a tool name")
+}
 
-	f = declare(property("walk", dsl.Schema{Type: dsl.TypeString}), property("walk_value", dsl.Schema{Type: dsl.TypeString}))
-	_, err = ir.Build(f)
-	require.ErrorContains(t, err, `property "walk_value" would be named WalkValue in Go, as property "walk" already is`)
+// TestFieldNames pins the names of fields whose plain names meet: the first keeps its own, so
+// that a member added later renames none.
+func TestFieldNames(t *testing.T) {
+	members := []string{"+1", "-1", "a-b", "a_b", "ab", "AB", "id", "ID", "Id", "walk", "walk_value", "Walk", "1", "x", "X", "a b", "a.b", "~1"}
+	want := []string{"X1", "Minus1", "AB", "AUnderscoreB", "Ab", "UpperAB", "ID", "UpperID", "Id", "WalkValue", "WalkUnderscoreValue", "UpperWalk",
+		"Upper1", "X", "UpperX", "ASpaceB", "ADotB", "Tilde1"}
+	for n := range members {
+		var all []*dsl.Property
+		for _, name := range members[:n+1] {
+			all = append(all, property(name, dsl.Schema{Type: dsl.TypeString}))
+		}
+		p, err := ir.Build(declare(all...))
+		require.NoError(t, err)
+		var got []string
+		for _, f := range p.Tools[0].Input.Fields {
+			got = append(got, f.GoName)
+		}
+		assert.Equal(t, want[:n+1], got)
+	}
 }
 
 // TestPin changes each property of a tool, one at a time.

@@ -49,8 +49,9 @@ func (c *compiler) documentOf(r *resource) *dsl.Document {
 }
 
 // refuseLoops reports schemas that lead back to themselves without looking at a part of
-// the value.
-func (c *compiler) refuseLoops() {
+// the value. It returns true where there is none.
+func (c *compiler) refuseLoops() bool {
+	none := true
 	const (
 		open = iota + 1
 		done
@@ -64,6 +65,7 @@ func (c *compiler) refuseLoops() {
 			case 0:
 				visit(next)
 			case open:
+				none = false
 				v := c.from[next]
 				c.b.errorf(v.Pos, "let it lead to a part of the value, such as a member", "the schema leads back to itself: no value can be checked")
 			}
@@ -75,4 +77,5 @@ func (c *compiler) refuseLoops() {
 			visit(id)
 		}
 	}
+	return none
 }

@@ -1,6 +1,8 @@
 package ir
 
 import (
+	"slices"
+
 	"github.com/ambit-tools/ambit/dsl"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
@@ -205,7 +207,7 @@ func (b *builder) resolve(n *dsl.NamedSchema) *Type {
 	if !ok {
 		name = dsl.GoName(n.Name)
 	}
-	at := place{name: name, rule: lower(name) + "Rule", self: "the type " + n.Name}
+	at := place{name: name, rule: lower(name) + "Rule", self: "the type " + n.Name, inner: !slices.Contains(b.file.Types, n)}
 	s := n.Schema
 	if s.Ref != "" || s.OrNull != nil && s.OrNull.Ref != "" {
 		b.busy[n] = true

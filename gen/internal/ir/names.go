@@ -48,8 +48,7 @@ func newMethodScope() *scope {
 	return &scope{taken: map[string]holder{"UnimplementedHandler": {what: "the generated UnimplementedHandler"}}}
 }
 
-// unique takes name, or name with the first number that makes it free. It is
-// for unexported names, which only generated code uses.
+// unique takes name, or name with the first number that makes it free.
 func (s *scope) unique(name string) string {
 	free := name
 	for i := 2; ; i++ {

@@ -2,11 +2,15 @@ package ir
 
 import (
 	"math/big"
-	"strconv"
+	"reflect"
+	"slices"
 
 	"github.com/ambit-tools/ambit/dsl"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
+
+// This file finds schemas that no value fits. What it finds is so; it does not find all: a
+// pattern and a length, or what if and not say, are not held against each other.
 
 // A demand is what one place says of a value.
 type demand struct {
@@ -15,8 +19,18 @@ type demand struct {
 	pos   dsl.Pos
 }
 
+// A conflict is why no value fits: what two places say. An outright one is a schema that says so
+// itself, as false does: nothing is wrong with that unless a value has to be there.
+type conflict struct {
+	pos         dsl.Pos
+	here, there string // how a message names what the places say
+	line        int    // of the other place
+	hint        string
+	outright    bool
+}
+
 // refuseNever reports schemas that no value fits, because of what two places say of it: of
-// the whole value, and of its members and elements. A schema that is false says so itself.
+// the whole value, and of its members and elements.
 func (c *compiler) refuseNever(s *dsl.Schema) {
 	var first []demand
 	if s.Composed {
@@ -30,8 +44,11 @@ func (c *compiler) refuseNever(s *dsl.Schema) {
 		}
 		seen[id] = true
 		all := c.together(id, map[int]bool{}, nil)
-		types := c.refuseTypes(all, known)
-		c.refuseBounds(all, types)
+		switch n := c.conflict(all, known, 0); {
+		case n == nil:
+		case !n.outright || s.Composed && id == 1:
+			c.b.errorf(n.pos, n.hint, "no value fits: %s here, and %s in line %d", n.here, n.there, n.line)
+		}
 		for _, part := range all {
 			n := &c.out.Nodes[part-1]
 			for _, p := range n.Properties {
@@ -46,6 +63,9 @@ func (c *compiler) refuseNever(s *dsl.Schema) {
 		}
 	}
 	visit(1, first)
+	if n := c.conflict(c.together(1, map[int]bool{}, nil), first, 0); n != nil {
+		c.b.nevers[c.out] = n
+	}
 }
 
 // together lists the nodes that a value has to fit that fits one.
@@ -65,20 +85,63 @@ func (c *compiler) together(id int, seen map[int]bool, all []int) []int {
 	return all
 }
 
+// maxNested bounds how deep branches and members are looked into, maxConflicts how often in a table.
+const (
+	maxNested    = 12
+	maxConflicts = 20_000
+)
+
+// conflict returns why no value fits all the nodes, nil where that is not known.
+func (c *compiler) conflict(nodes []int, known []demand, depth int) *conflict {
+	if c.conflicts++; depth > maxNested || c.conflicts > maxConflicts || len(c.anchors) > 0 {
+		return nil // what a dynamic reference leads to is not known
+	}
+	for _, id := range nodes {
+		n, v := &c.out.Nodes[id-1], c.from[id]
+		if n.Never {
+			return &conflict{pos: v.Pos, here: "false", there: "false", line: v.Pos.Line, hint: "let a value fit", outright: true}
+		}
+		if n.Not > 0 && c.takesAll(n.Not) {
+			at := get(v, "not")
+			return &conflict{pos: at.Pos, here: "not", there: "any value", line: at.Pos.Line, hint: "let a value fit", outright: true}
+		}
+	}
+	left, found := c.typesOf(nodes, known)
+	for _, find := range []func() *conflict{
+		func() *conflict { return c.bounds(nodes, left) },
+		func() *conflict { return c.constants(nodes) },
+		func() *conflict { return c.steps(nodes, left) },
+		func() *conflict { return c.elements(nodes, left) },
+		func() *conflict { return c.members(nodes, left, depth) },
+		func() *conflict { return c.unions(nodes, known, depth) },
+	} {
+		if found == nil {
+			found = find()
+		}
+	}
+	return found
+}
+
+// takesAll reports whether a node says nothing.
+func (c *compiler) takesAll(id int) bool {
+	n := c.out.Nodes[id-1]
+	n.Resource = 0
+	return reflect.DeepEqual(n, wire.Node{})
+}
+
 const anyType = wire.TypeNull | wire.TypeBoolean | wire.TypeInteger | wire.TypeNumber | wire.TypeString | wire.TypeArray | wire.TypeObject
 
-// refuseTypes reports a type, or constants, of which an earlier place allows none. It
-// returns the types that are left.
-func (c *compiler) refuseTypes(nodes []int, known []demand) wire.Types {
+// typesOf returns the types that are left of all, or a type or constants of which an earlier
+// place allows none.
+func (c *compiler) typesOf(nodes []int, known []demand) (wire.Types, *conflict) {
+	known = slices.Clone(known)
 	for _, id := range nodes {
 		n, v := &c.out.Nodes[id-1], c.from[id]
 		if n.Types != 0 {
 			known = append(known, demand{n.Types, n.Types.String(), get(v, "type").Pos})
 		}
-		for _, key := range []string{"const", "enum"} {
-			if values := get(v, key); values != nil && n.Enum != nil {
-				known = append(known, demand{typesOfValues(key, values), key, values.Pos})
-			}
+		if key, values := constantsOf(v); values != nil && n.Enum != nil {
+			known = append(known, demand{typesOfValues(key, values), key, values.Pos})
 		}
 	}
 	left := anyType
@@ -89,14 +152,23 @@ func (c *compiler) refuseTypes(nodes []int, known []demand) wire.Types {
 			types |= wire.TypeInteger
 		}
 		if left&types == 0 {
-			c.b.errorf(d.pos, "let one of them go", "no value fits: %s here, and %s in line %d", d.text, narrowed.text, narrowed.pos.Line)
-			return anyType
+			return anyType, &conflict{pos: d.pos, here: d.text, there: narrowed.text, line: narrowed.pos.Line, hint: "let one of them go"}
 		}
 		if left&^types != 0 {
 			left, narrowed = left&types, d
 		}
 	}
-	return left
+	return left, nil
+}
+
+// constantsOf returns the constants of a schema with their keyword.
+func constantsOf(v *dsl.Value) (key string, values *dsl.Value) {
+	for _, key := range []string{"const", "enum"} {
+		if values := get(v, key); values != nil {
+			return key, values
+		}
+	}
+	return "", nil
 }
 
 // typesOfValues are the types of constants; a number may be an integer.
@@ -130,8 +202,8 @@ var boundPairs = []struct {
 	{wire.TypeObject, []string{"minProperties"}, []string{"maxProperties"}, ""},
 }
 
-// refuseBounds reports bounds of two places that leave no value of the only types there are.
-func (c *compiler) refuseBounds(nodes []int, types wire.Types) {
+// bounds returns bounds of two places that leave no value of the only types there are.
+func (c *compiler) bounds(nodes []int, types wire.Types) *conflict {
 	for _, pair := range boundPairs {
 		if types&^pair.types != 0 {
 			continue
@@ -144,10 +216,88 @@ func (c *compiler) refuseBounds(nodes []int, types wire.Types) {
 		order := decimalOf(low).Cmp(decimalOf(high))
 		outside := pair.exclusive != "" && (lowKey == "exclusiveMinimum" || highKey == "exclusiveMaximum")
 		if order > 0 || order == 0 && outside {
-			c.b.errorf(low.Pos, "widen one of them", "no value fits: %s %s here, and %s %s in line %s",
-				lowKey, low.Text, highKey, high.Text, strconv.Itoa(high.Pos.Line))
+			return between(low, lowKey, high, highKey)
 		}
 	}
+	return nil
+}
+
+// between is that nothing is between two bounds.
+func between(low *dsl.Value, lowKey string, high *dsl.Value, highKey string) *conflict {
+	return &conflict{pos: low.Pos, here: lowKey + " " + low.Text, there: highKey + " " + high.Text, line: high.Pos.Line, hint: "widen one of them"}
+}
+
+// constants holds constants against everything that is said of the value: there are few of them.
+func (c *compiler) constants(nodes []int) *conflict {
+	for _, id := range nodes {
+		key, values := constantsOf(c.from[id])
+		if values == nil || c.out.Nodes[id-1].Enum == nil || len(c.out.Nodes[id-1].Enum) > 100 {
+			continue
+		}
+		var why *conflict
+		for _, text := range c.out.Nodes[id-1].Enum {
+			fits := true
+			for _, other := range nodes {
+				if at, keyword := c.out.Refusal(other, []byte(text)); at > 0 {
+					fits = false
+					if why == nil {
+						why = c.refusedBy(at, keyword, key, values)
+					}
+					break
+				}
+			}
+			if fits {
+				why = nil
+				break
+			}
+		}
+		if why != nil {
+			return why
+		}
+	}
+	return nil
+}
+
+// refusedBy is that a keyword refuses the constants that stand elsewhere.
+func (c *compiler) refusedBy(id int, keyword, constants string, values *dsl.Value) *conflict {
+	at := c.from[id]
+	if v := get(at, keyword); v != nil {
+		at = v
+	}
+	return &conflict{pos: values.Pos, here: constants, there: keyword, line: at.Pos.Line, hint: "let one of them go"}
+}
+
+// steps returns bounds between which no multiple of a number is, and no integer.
+func (c *compiler) steps(nodes []int, types wire.Types) *conflict {
+	if types&^(wire.TypeNumber|wire.TypeInteger) != 0 {
+		return nil
+	}
+	low, lowKey := c.bound(nodes, []string{"minimum", "exclusiveMinimum"}, 1)
+	high, highKey := c.bound(nodes, []string{"maximum", "exclusiveMaximum"}, -1)
+	if low == nil || high == nil {
+		return nil
+	}
+	var units []*big.Rat
+	if types&wire.TypeNumber == 0 {
+		units = append(units, big.NewRat(1, 1))
+	}
+	for _, id := range nodes {
+		m := get(c.from[id], "multipleOf")
+		if m == nil || decimalOf(m).Sign() <= 0 {
+			continue
+		}
+		unit := decimalOf(m)
+		if types&wire.TypeNumber == 0 { // of p/q in lowest terms the integers among the multiples are those of p
+			unit = new(big.Rat).SetInt(unit.Num())
+		}
+		units = append(units, unit)
+	}
+	for _, unit := range units {
+		if noMultiple(unit, decimalOf(low), decimalOf(high), lowKey == "exclusiveMinimum", highKey == "exclusiveMaximum") {
+			return between(low, lowKey, high, highKey)
+		}
+	}
+	return nil
 }
 
 // bound returns the narrowest of the bounds that nodes have, and its keyword: the greatest

@@ -97,6 +97,11 @@ func (b *builder) intRule(s *dsl.Schema) *wire.IntRule {
 			r.MultipleOf = p.Int64()
 		}
 	}
+	unit := big.NewRat(1, 1)
+	if m := b.bound(s, "multipleOf", s.MultipleOf); m != nil {
+		unit = new(big.Rat).SetInt(m.Num())
+	}
+	b.gap(s, lo, hi, unit)
 	for _, d := range b.numbers(s) {
 		if !d.IsInt() || !d.Num().IsInt64() {
 			b.errorf(s.Pos, "remove it", "%s is no 64-bit integer, so that it could never occur", d.RatString())
@@ -108,6 +113,39 @@ func (b *builder) intRule(s *dsl.Schema) *wire.IntRule {
 		return nil
 	}
 	return r
+}
+
+// noMultiple reports whether no multiple of a unit is between two bounds; outside says that
+// a bound itself is none of the values.
+func noMultiple(unit, low, high decimal, lowOutside, highOutside bool) bool {
+	ratio := new(big.Rat).Quo(low, unit)
+	n := new(big.Int).Div(ratio.Num(), ratio.Denom()) // Euclidean: the next lower
+	if lowOutside || !ratio.IsInt() {
+		n.Add(n, big.NewInt(1))
+	}
+	order := new(big.Rat).Mul(new(big.Rat).SetInt(n), unit).Cmp(high)
+	return order > 0 || order == 0 && highOutside
+}
+
+// gap reports bounds between which nothing is that the schema takes otherwise: no integer, or no
+// multiple of multipleOf.
+func (b *builder) gap(s *dsl.Schema, lo, hi limit, unit decimal) {
+	if lo.value == nil || hi.value == nil || unit == nil || unit.Sign() <= 0 || lo.value.Cmp(hi.value) > 0 {
+		return
+	}
+	if noMultiple(unit, lo.value, hi.value, lo.exclusive, hi.exclusive) {
+		what := "integer"
+		if s.MultipleOf != "" {
+			what = "multiple of " + s.MultipleOf
+		}
+		b.errorf(b.at(s, lo.key), "widen one of them", "no value fits: %s %s and %s %s have no %s between them",
+			lo.key, literal(s, lo.key), hi.key, literal(s, hi.key), what)
+	}
+}
+
+// literal is a bound as it is written.
+func literal(s *dsl.Schema, key string) string {
+	return map[string]string{"minimum": s.Minimum, "exclusiveMinimum": s.ExclusiveMinimum, "maximum": s.Maximum, "exclusiveMaximum": s.ExclusiveMaximum}[key]
 }
 
 // intBound enters a bound of an integer. One between two integers is moved to
@@ -160,6 +198,7 @@ func (b *builder) numberRule(s *dsl.Schema) *wire.NumberRule {
 			b.errorf(b.at(s, "multipleOf"), "use a positive number", "multipleOf %s cannot be enforced", s.MultipleOf)
 		}
 		r.MultipleOf = s.MultipleOf
+		b.gap(s, lo, hi, m)
 	}
 	for _, d := range b.numbers(s) {
 		f, _ := d.Float64()

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/ambit-tools/ambit/dsl"
 	"github.com/ambit-tools/ambit/runtime/wire"
@@ -55,7 +56,7 @@ func (b *builder) object(t *Type, s *dsl.Schema, at place) {
 	in := at.inside(t)
 	b.addRule(t, place{owner: in.owner, rule: in.rule + "Rule"}, &Rule{Object: rule})
 
-	fields := &scope{taken: map[string]holder{}}
+	fields := newFieldScope()
 	for _, p := range s.Properties {
 		t.Fields = append(t.Fields, b.field(p, slices.Contains(s.Required, p.Name), fields, in))
 	}
@@ -164,8 +165,6 @@ func (b *builder) members(t *Type, rule *wire.ObjectRule) {
 
 func (b *builder) field(p *dsl.Property, required bool, fields *scope, in place) *Field {
 	f := &Field{Name: p.Name, Doc: fieldDoc(p.Schema), Schema: p.Schema, Presence: Optional}
-	goName := dsl.GoName(p.Name)
-	at := in.member(goName, "the member "+p.Name+" of "+in.called())
 	switch {
 	case required:
 		f.Presence = Required
@@ -173,18 +172,56 @@ func (b *builder) field(p *dsl.Property, required bool, fields *scope, in place)
 		f.Presence = Defaulted
 	}
 	s := p.Schema
+	called := "the member " + p.Name + " of " + in.called()
 	if required && s.Ref == "" && s.Const != nil && s.Const.Kind == dsl.ValueString && s.Type == dsl.TypeString {
 		f.Type = &Type{Kind: KindFixed, Schema: s}
+		at := in.member(dsl.GoName(p.Name), called)
 		b.refuseMisplaced(KindFixed, s)
 		b.addRule(f.Type, at, &Rule{String: b.stringRule(s, at)})
 		return f
 	}
-	if goName == "Walk" || goName == "ReadMember" {
-		goName += "Value" // the methods of every generated struct
+	f.GoName = fields.field(p.Name)
+	f.Type = b.lower(s, in.member(f.GoName, called))
+	if required {
+		b.fixups = append(b.fixups, func() { b.refuseRequired(p, f.Type) })
 	}
-	f.GoName = b.declare(fields, goName, fmt.Sprintf("property %q", p.Name), p.Pos)
-	f.Type = b.lower(s, at)
 	return f
+}
+
+// refuseRequired reports a member that has to be there and that no value fits.
+func (b *builder) refuseRequired(p *dsl.Property, t *Type) {
+	if t.Kind != KindRaw || t.Rule == nil {
+		return
+	}
+	if why := b.nevers[t.Rule.Schema()]; why != nil && why.outright {
+		b.errorf(p.Pos, "let a value of the member fit, or do not require it", "no value fits: %q is required here, and %s in line %d", p.Name, why.here, why.line)
+	}
+}
+
+// newFieldScope returns the fields of a struct, which has generated methods.
+func newFieldScope() *scope {
+	return &scope{taken: map[string]holder{"Walk": {}, "ReadMember": {}}}
+}
+
+// field takes a name for the field of a member. Where an earlier member has the plain one,
+// the name says what tells the two apart: of +1 and -1 the second is Minus1.
+func (s *scope) field(member string) string {
+	name := dsl.GoName(member)
+	if name == "Walk" || name == "ReadMember" {
+		name += "Value"
+	}
+	if _, taken := s.taken[name]; !taken {
+		return s.unique(name)
+	}
+	for _, other := range valueNames(member) {
+		if name = other; !unicode.IsUpper([]rune(name)[0]) {
+			name = "X" + name
+		}
+		if _, taken := s.taken[name]; !taken {
+			break
+		}
+	}
+	return s.unique(name)
 }
 
 // tuple completes a struct with a field per element.
@@ -237,7 +274,7 @@ func (b *builder) union(t *Type, s *dsl.Schema, at place) {
 			continue
 		}
 		name := at.name + dsl.GoName(tag)
-		v := b.lower(branch, place{name: name, rule: lower(name) + "Rule", doc: fmt.Sprintf("the %s whose %s is %s", t.Name, s.Tag, tag)})
+		v := b.lower(branch, place{name: name, inner: true, rule: lower(name) + "Rule", doc: fmt.Sprintf("the %s whose %s is %s", t.Name, s.Tag, tag)})
 		rule.Values = append(rule.Values, tag)
 		t.Variants = append(t.Variants, &Variant{Tag: tag, Type: v})
 		b.fixups = append(b.fixups, func() { // the branch may be a copy that is sensitive

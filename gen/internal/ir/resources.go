@@ -16,9 +16,11 @@ type resource struct {
 	uri     *url.URL
 	root    *dsl.Value
 	anchors map[string]*dsl.Value
-	dynamic []anchor // in their order
-	// plain says that its meta-schema has no keywords that limit values.
-	plain bool
+	dynamic []anchor  // in their order
+	within  *resource // whose dialect holds where this one names none; nil at the root
+	// plain says that its meta-schema has no keywords that limit values, annotates that in
+	// it a format is an annotation.
+	plain, annotates bool
 }
 
 type anchor struct {
@@ -58,7 +60,9 @@ func (l *library) shelf(d *dsl.Document) *shelf {
 	s.resources = append(s.resources, root)
 	l.index(s, d.Root, root)
 	for _, r := range s.resources {
-		r.plain = s.isPlain(r)
+		if words := s.vocabulary(r); words != nil {
+			r.plain, r.annotates = get(words, validationVocab) == nil, get(words, assertionVocab) == nil
+		}
 	}
 	return s
 }
@@ -70,6 +74,7 @@ var (
 	listOfSchemas   = []string{"allOf", "anyOf", "oneOf", "prefixItems"}
 	schemasByName   = []string{"properties", "patternProperties", "$defs", "dependentSchemas", "dependencies"}
 	validationVocab = "https://json-schema.org/draft/2020-12/vocab/validation"
+	assertionVocab  = "https://json-schema.org/draft/2020-12/vocab/format-assertion"
 )
 
 // index enters a schema and those inside it.
@@ -82,7 +87,7 @@ func (l *library) index(s *shelf, v *dsl.Value, in *resource) {
 		}
 		uri.Fragment = ""
 		if v != in.root {
-			in = &resource{root: v, anchors: map[string]*dsl.Value{}}
+			in = &resource{root: v, within: in, anchors: map[string]*dsl.Value{}}
 			s.resources = append(s.resources, in)
 		}
 		in.uri = uri
@@ -127,22 +132,22 @@ func subschemas(v *dsl.Value) []*dsl.Value {
 	return all
 }
 
-// isPlain reports whether the meta-schema that a resource names is another of the same
-// document, and has no keywords that limit values.
-func (s *shelf) isPlain(r *resource) bool {
-	name := get(r.root, "$schema")
-	if name == nil {
-		return false
-	}
-	for _, meta := range s.resources {
-		if meta.uri.String() != strings.TrimSuffix(name.Text, "#") {
+// vocabulary returns the $vocabulary of the meta-schema that a resource names, or the one
+// that it stands in; nil where the document holds no such meta-schema, or it has none.
+func (s *shelf) vocabulary(r *resource) *dsl.Value {
+	for ; r != nil; r = r.within {
+		name := get(r.root, "$schema")
+		if name == nil {
 			continue
 		}
-		if vocabulary := get(meta.root, "$vocabulary"); vocabulary != nil {
-			return get(vocabulary, validationVocab) == nil
+		for _, meta := range s.resources {
+			if meta.uri.String() == strings.TrimSuffix(name.Text, "#") {
+				return get(meta.root, "$vocabulary")
+			}
 		}
+		return nil
 	}
-	return false
+	return nil
 }
 
 // knows reports whether a dialect is that of a declaration, or a meta-schema of the

@@ -13,7 +13,7 @@ import (
 // one, and wants each to be noticed by a test that it names.
 func TestElsewhere(t *testing.T) {
 	const root = "../../.."
-	for _, pkg := range []string{"internal/importer", "internal/evolution", "internal/evolution/inclusion"} {
+	for _, pkg := range []string{"internal/importer", "internal/evolution", "internal/evolution/inclusion", "gen/dynamic", "gen/internal/ir", "dsl"} {
 		t.Run(filepath.Base(pkg), func(t *testing.T) {
 			mutant.Each(t, root, filepath.Join(root, pkg, "testdata/mutants"), "./"+pkg, func(t *testing.T, p *mutant.Patch, binary string) {
 				test := exec.Command(binary, "-test.run", "^("+p.Tests[0]+")$", "-test.timeout", "5m")

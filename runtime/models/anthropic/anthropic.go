@@ -14,6 +14,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 
 	sdk "github.com/anthropics/anthropic-sdk-go"
 	"github.com/anthropics/anthropic-sdk-go/packages/param"
@@ -93,8 +94,9 @@ type Model struct {
 	client sdk.Client
 	params sdk.MessageNewParams
 	tools  *models.Tools
-	heard  int // messages of the loop that are in params
-	asked  int // messages of params in the last request
+	own    []sdk.ToolUnionParam // of the program
+	heard  int                  // messages of the loop that are in params
+	asked  int                  // messages of params in the last request
 }
 
 // New returns a model with the tools of a registry, beside those in params. params say which model,
@@ -109,9 +111,15 @@ func NewIn(d dialect.Dialect, client sdk.Client, reg *runtime.Registry, params s
 	if err != nil {
 		return nil, err
 	}
-	params.Tools = append(params.Tools[:len(params.Tools):len(params.Tools)], Tools(tools)...)
-	return &Model{client: client, params: params, tools: tools}, nil
+	m := &Model{client: client, params: params, tools: tools, own: params.Tools}
+	m.offer(tools)
+	return m, nil
 }
+
+// Offer implements models.Offerer.
+func (m *Model) Offer(choose func(all *models.Tools) *models.Tools) { m.offer(choose(m.tools)) }
+
+func (m *Model) offer(t *models.Tools) { m.params.Tools = slices.Concat(m.own, Tools(t)) }
 
 // Next implements models.Model.
 func (m *Model) Next(ctx context.Context, said []models.Message) (models.Message, error) {

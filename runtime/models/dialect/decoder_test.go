@@ -2,15 +2,12 @@ package dialect_test
 
 import (
 	"encoding/json"
-	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"slices"
-	"strconv"
-	"strings"
 	"testing"
 
+	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/stretchr/testify/require"
 
 	"github.com/ambit-tools/ambit/dsl"
@@ -21,7 +18,6 @@ import (
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/models/dialect"
 	"github.com/ambit-tools/ambit/runtime/models/internal/samples"
-	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
 // declared returns the tools of a declaration, with the decoders that generated code has.
@@ -57,6 +53,9 @@ func declarations(t *testing.T, made int) []*runtime.Tool {
 		one := imported(t, samples.Random(seed))
 		tools, made = append(tools, one...), made-len(one)
 	}
+	for seed := range battery.Count(t, 60, 300) {
+		tools = append(tools, imported(t, samples.Complete(uint64(seed)))...)
+	}
 	return tools
 }
 
@@ -74,118 +73,38 @@ func imported(t *testing.T, s samples.Sample) []*runtime.Tool {
 }
 
 // TestNotesNameWhatTheDecoderRefuses: when a tool refuses a value that a dialect allows, a note names each
-// keyword that the value breaks, at its place.
+// keyword that the value breaks, at its place, as an independent validator finds them in the published schema.
 func TestNotesNameWhatTheDecoderRefuses(t *testing.T) {
 	tried, refused := 0, map[string]int{}
 	for i, tool := range declarations(t, battery.Count(t, 40, 200)) {
-		published := []byte(*tool.Spec().InputSchema)
-		var root map[string]any
-		require.NoError(t, json.Unmarshal(published, &root))
-		for _, d := range []dialect.Dialect{dialect.JSONSchema, dialect.OpenAI, dialect.OpenAIStrict, dialect.Anthropic, dialect.AnthropicStrict, dialect.Gemini} {
-			s, err := dialect.Rewrite(published, d)
+		text := []byte(*tool.Spec().InputSchema)
+		published := compile(t, text)
+		for _, d := range append([]dialect.Dialect{dialect.JSONSchema}, everyDialect...) {
+			s, err := dialect.Rewrite(text, d)
 			require.NoError(t, err)
 			rewritten := compile(t, s.JSON)
-			w := &writer{r: rand.New(rand.NewPCG(uint64(i), uint64(d)))}
-			require.NoError(t, json.Unmarshal(s.JSON, &w.root))
-			for range 16 {
-				text, err := json.Marshal(w.value(w.root, 0))
-				require.NoError(t, err)
-				if rewritten.Validate(parsed(t, text)) != nil {
+			for _, input := range written(t, s, rand.New(rand.NewPCG(uint64(i), uint64(d)))) {
+				if rewritten.Validate(parsed(t, input)) != nil {
 					continue
 				}
 				tried++
-				text = s.Restore(text)
-				_, violations := tool.Decode(text)
+				input = s.Restore(input)
+				_, violations := tool.Decode(input)
+				if len(violations) == 0 {
+					continue
+				}
 				for _, v := range violations {
 					refused[v.Keyword]++
-					require.True(t, (&places{root: root}).named(t, v, text, s.Notes), "%s in %v allows %s: %v\n%s\n%s\nnotes %v", tool.Name(), d, text, v, published, s.JSON, s.Notes)
 				}
+				var broken *jsonschema.ValidationError
+				require.ErrorAs(t, published.Validate(parsed(t, input)), &broken, "%s: %s: %v", tool.Name(), input, violations)
+				require.True(t, named(broken, s.Notes), "%s in %v allows %s: %v\n%s\n%s\nnotes %v", tool.Name(), d, input, violations, text, s.JSON, s.Notes)
 			}
 		}
 	}
 	t.Logf("%d values, refused for %v", tried, refused)
 	require.Greater(t, tried, 1_000)
-	for _, keyword := range []string{"maxLength", "pattern", "minimum", "multipleOf", "maxItems"} {
+	for _, keyword := range []string{"maxLength", "pattern", "minimum", "multipleOf", "maxItems", "anyOf", "not"} {
 		require.Positive(t, refused[keyword], keyword)
 	}
 }
-
-// places finds where a schema speaks of a value.
-type places struct {
-	root  map[string]any
-	found []string // JSON Pointers of the schemas of the value
-	in    []string // of the tuples that the value is in, by position
-}
-
-// named reports whether a note names the keyword that a value breaks, at a place of the schema that
-// speaks of the value.
-func (p *places) named(t *testing.T, v wire.Violation, text []byte, notes []dialect.Note) bool {
-	t.Helper()
-	var value any
-	require.NoError(t, json.Unmarshal(text, &value))
-	p.find("", p.root, value, strings.Split(v.Pointer, "/")[1:])
-	keywords := []string{v.Keyword}
-	if v.Keyword == "maxItems" { // of a tuple the schema says it by "items": false
-		keywords = append(keywords, "items")
-	}
-	return slices.ContainsFunc(notes, func(n dialect.Note) bool {
-		return slices.Contains(keywords, n.Keyword) && slices.Contains(p.found, n.At) || n.Keyword == "prefixItems" && slices.Contains(p.in, n.At)
-	})
-}
-
-// find goes down from the schema at a place, by the names of a value.
-func (p *places) find(at string, schema any, value any, names []string) {
-	s, _ := schema.(map[string]any)
-	if ref, ok := s["$ref"].(string); ok {
-		name := strings.NewReplacer("~1", "/", "~0", "~", "%25", "%").Replace(strings.TrimPrefix(ref, "#/$defs/"))
-		p.find("/$defs/"+escaped(name), p.root["$defs"].(map[string]any)[name], value, names)
-	}
-	for _, keyword := range []string{"oneOf", "anyOf"} {
-		for i, branch := range asList(s[keyword]) {
-			if p.fits(branch, value) {
-				p.find(fmt.Sprintf("%s/%s/%d", at, keyword, i), branch, value, names)
-			}
-		}
-	}
-	if len(names) == 0 {
-		p.found = append(p.found, at)
-		return
-	}
-	switch value := value.(type) {
-	case map[string]any:
-		name := strings.NewReplacer("~1", "/", "~0", "~").Replace(names[0])
-		if props, ok := s["properties"].(map[string]any); ok && props[name] != nil {
-			p.find(at+"/properties/"+escaped(name), props[name], value[name], names[1:])
-		}
-	case []any:
-		i, err := strconv.Atoi(names[0])
-		tuple := asList(s["prefixItems"])
-		switch {
-		case err != nil || i >= len(value):
-		case i < len(tuple):
-			p.in = append(p.in, at)
-			p.find(fmt.Sprintf("%s/prefixItems/%d", at, i), tuple[i], value[i], names[1:])
-		default:
-			p.find(at+"/items", s["items"], value[i], names[1:])
-		}
-	}
-}
-
-// fits reports whether a value has the constants of a branch of a union.
-func (p *places) fits(branch, value any) bool {
-	s, _ := branch.(map[string]any)
-	if ref, ok := s["$ref"].(string); ok {
-		return p.fits(p.root["$defs"].(map[string]any)[strings.TrimPrefix(ref, "#/$defs/")], value)
-	}
-	members, _ := value.(map[string]any)
-	props, _ := s["properties"].(map[string]any)
-	for name, schema := range props {
-		c, constant := schema.(map[string]any)["const"]
-		if have, ok := members[name]; ok && constant && have != c {
-			return false
-		}
-	}
-	return true
-}
-
-func escaped(name string) string { return strings.NewReplacer("~", "~0", "/", "~1").Replace(name) }

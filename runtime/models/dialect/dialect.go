@@ -54,6 +54,17 @@ func (d Dialect) String() string {
 // strict reports whether d is a dialect of a strict mode.
 func (d Dialect) strict() bool { return d == OpenAIStrict || d == AnthropicStrict }
 
+// plain returns the dialect of the provider without strict mode.
+func (d Dialect) plain() Dialect {
+	switch d {
+	case OpenAIStrict:
+		return OpenAI
+	case AnthropicStrict:
+		return Anthropic
+	}
+	return d
+}
+
 // An Effect says what became of a keyword that a dialect does not have.
 type Effect uint8
 
@@ -62,7 +73,7 @@ const (
 	Described Effect = iota // the description says it
 	Dropped                 // the schema does not say it any more
 	Changed                 // the schema says something else, which the note explains
-	Refused                 // strict mode does not take the schema, because of this
+	Refused                 // strict mode does not take the schema, because of this, or the provider does not take the tool at all
 )
 
 // String returns described, dropped, changed or refused.
@@ -110,8 +121,7 @@ type Schema struct {
 	// are: Anthropic bounds their number over all strict tools of a request.
 	Optional, Unions int
 
-	root *object                     // of JSON, while Nullable is not empty
-	made map[*object]map[string]bool // the members that were made nullable, by the object of root that has them
+	reader reader // of JSON, while Nullable is not empty
 }
 
 // Rewrite returns schema in a dialect. The error says that schema is not a JSON Schema of an
@@ -128,19 +138,19 @@ func Rewrite(schema []byte, d Dialect) (*Schema, error) {
 		return &Schema{JSON: slices.Clone(schema)}, nil
 	}
 	if !d.strict() && d != Gemini {
-		return finish(plainRoot(root))
+		return finish(plainRoot(root, d))
 	}
 	w := newRewriter(root, d)
 	out := w.root()
-	if !w.refused() {
+	if !d.strict() || !w.refused() {
 		return w.schema(out)
 	}
-	plain, err := finish(plainRoot(root))
+	plain, err := finish(plainRoot(root, d.plain()))
 	if err != nil {
 		return nil, err
 	}
 	for _, n := range w.notes {
-		if n.Effect == Refused {
+		if n.Effect == Refused && !slices.Contains(plain.Notes, n) {
 			plain.Notes = append(plain.Notes, n)
 		}
 	}
@@ -156,7 +166,7 @@ func (w *rewriter) schema(out *object) (*Schema, error) {
 	s.Strict = w.d.strict()
 	s.Optional, s.Unions = w.optional, w.unions
 	if len(w.nullable) > 0 {
-		s.Nullable, s.root, s.made = w.nullable, out, w.made
+		s.Nullable, s.reader = w.nullable, reader{out, w.made, w.tuples}
 	}
 	return s, nil
 }

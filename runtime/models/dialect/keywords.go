@@ -2,6 +2,7 @@ package dialect
 
 import (
 	"encoding/json"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -37,7 +38,7 @@ var checks = map[string][]string{
 	"integer": {"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"},
 	"array":   {"minItems", "maxItems", "uniqueItems", "contains", "minContains", "maxContains", "unevaluatedItems"},
 	"object":  {"minProperties", "maxProperties", "propertyNames", "dependentRequired", "dependentSchemas", "dependencies"},
-	"":        {"not", "if", "then", "else"}, // of any type
+	"":        {"not", "if", "then", "else", "allOf", "$ref", "$dynamicRef", "$recursiveRef"}, // of any type; the last where they are left
 }
 
 // formats are those that OpenAI and Anthropic hold a model to in strict mode. OpenAI does not have
@@ -177,13 +178,16 @@ func (s *object) implied() (types []string) {
 	return nil
 }
 
-// literals returns the values that s lists by enum or const.
+// literals returns the values that s lists by enum, by const, or by both.
 func (s *object) literals() ([]any, bool) {
-	if v, ok := s.get("const"); ok {
-		return []any{v}, true
-	}
 	v, ok := s.get("enum")
 	list, _ := v.([]any)
+	if only, constant := s.get("const"); constant {
+		if ok && !slices.ContainsFunc(list, func(v any) bool { return equal(v, only) }) {
+			return nil, true
+		}
+		return []any{only}, true
+	}
 	return list, ok
 }
 
@@ -194,8 +198,8 @@ func typeOf(v any) string {
 		return "string"
 	case bool:
 		return "boolean"
-	case json.Number:
-		if strings.ContainsAny(v.String(), ".eE") {
+	case json.Number: // 1.0 is an integer too
+		if f, err := v.Float64(); err == nil && f != math.Trunc(f) {
 			return "number"
 		}
 		return "integer"

@@ -1,5 +1,7 @@
 package dialect
 
+import "regexp"
+
 // The limits of OpenAI for the strict schema of one tool.
 const (
 	maxMembers   = 5_000
@@ -36,7 +38,7 @@ func (w *rewriter) checkLimits(out *object) {
 
 func (w *rewriter) most(keyword, what string, n, most int) {
 	if n > most {
-		w.refuse("", keyword, "the schema has %d %s, a strict one may have %d", n, what, most)
+		w.refuse(w.source, keyword, "the schema has %d %s, a strict one may have %d", n, what, most)
 	}
 }
 
@@ -83,4 +85,33 @@ func (w *rewriter) definition(ref string) *object {
 		}
 	}
 	return nil
+}
+
+// The names of arguments, the members of the root, that providers document. They refuse a request, with all
+// its tools, in which a tool has others.
+var (
+	anthropicName = regexp.MustCompile(`^[a-zA-Z0-9_.-]{1,64}$`)
+	geminiName    = regexp.MustCompile(`^[a-zA-Z_][a-zA-Z0-9_]{0,63}$`)
+)
+
+// checkNames notes the members of the root with a name that the provider does not take.
+func (w *rewriter) checkNames(root *object) {
+	var takes *regexp.Regexp
+	switch w.d {
+	case Anthropic, AnthropicStrict:
+		takes = anthropicName
+	case Gemini:
+		takes = geminiName
+	default:
+		return
+	}
+	props := root.object("properties")
+	if props == nil {
+		return
+	}
+	for _, m := range props.members {
+		if !takes.MatchString(m.name) {
+			w.noteAt(props.place(m.name), "properties", Refused, "the provider refuses a request with this tool: the name of an argument has to match %s", takes)
+		}
+	}
 }

@@ -1,132 +1,165 @@
 package dialect
 
-import (
-	"net/url"
-	"slices"
-	"strconv"
-	"strings"
-)
-
-// refTo returns the reference to the schema called name in $defs.
-func refTo(name string) string { return "#/$defs/" + url.PathEscape(escape(name)) }
-
-// reference rewrites a schema that only refers to another one. It returns nil when more has to be
-// said here than that: then flatten replaces the reference.
-func (w *rewriter) reference(s *object, ref any) *object {
-	text, _ := ref.(string)
-	target := w.source.resolve(text)
-	if target == nil {
-		w.refuse(s.at, "$ref", "it leads out of the schema, or nowhere")
-		return w.titled(s, made())
-	}
-	for _, m := range s.members {
-		if m.name != "$ref" && (!annotates(m.name) || slices.Contains([]string{"title", "description", "default", "examples"}, m.name)) {
-			return nil
-		}
-	}
-	return w.bare(s)
-}
-
-// bare returns the reference of s alone. It defines what it refers to.
-func (w *rewriter) bare(s *object) *object {
-	target := w.source.resolve(s.text("$ref"))
-	if target == nil {
-		return made()
-	}
-	name, ok := w.defined[target]
-	if !ok {
-		name = w.define(target, s.text("$ref"))
-	} else if slices.Contains(w.defining, target) && w.d == AnthropicStrict {
-		w.refuse(target.at, "$ref", "the schema refers to itself, which the grammar of a strict tool cannot")
-	}
-	return made("$ref", refTo(name))
-}
-
-// define rewrites a schema into $defs and returns its name there.
-func (w *rewriter) define(target *object, ref string) string {
-	base, err := url.PathUnescape(ref[strings.LastIndexByte(ref, '/')+1:])
-	if base = unescape(base); err != nil || base == "#" {
-		base = "Root"
-	}
-	name := base
-	for i := 2; w.names[name]; i++ {
-		name = base + strconv.Itoa(i)
-	}
-	w.names[name], w.defined[target] = true, name
-	i := len(w.defs)
-	w.defs = append(w.defs, member{name: name})
-	w.defining = append(w.defining, target)
-	inlining := w.inlining
-	w.inlining = nil
-	w.defs[i].value = w.node(target.without("$defs", "definitions"), target.at)
-	w.inlining = inlining
-	w.defining = w.defining[:len(w.defining)-1]
-	return name
-}
+import "slices"
 
 // flatten returns s with its allOf and, where it says more than a reference, its reference merged
-// into it. A reference that leads back to itself stays, alone.
+// into it. A reference that leads back to itself stays, alone. What cannot be merged, and a reference that
+// cannot be followed, stay too: strict mode refuses them.
 func (w *rewriter) flatten(s *object, root bool) *object {
 	for range maxDepth {
-		if ref, ok := s.get("$ref"); ok {
-			text, _ := ref.(string)
-			target := w.source.resolve(text)
-			if target == nil {
-				w.refuse(s.at, "$ref", "it leads out of the schema, or nowhere")
-				return s.without("$ref")
+		target, why := w.target(s)
+		if target == nil {
+			if why != "" {
+				w.refuse(s, "$ref", "%s", why)
 			}
-			if slices.Contains(w.inlining, target) || root && target == w.source {
-				w.note(s.at, "$ref", Dropped, "what stands beside a reference of a schema to itself is left out")
-				return s
-			}
-			w.inlining = append(w.inlining, target)
-			own := s.without("$ref", "$defs", "definitions")
-			merged, ok := w.merge(own, target.without("$defs", "definitions"))
-			if !ok {
-				w.note(s.at, "$ref", Dropped, "what stands beside it contradicts it, or cannot be merged with it")
-				merged = target.without("$defs", "definitions")
-			}
-			merged.at = target.at
-			if root {
-				merged.at = ""
-			}
-			s = merged
-			continue
+			return w.conjoin(s)
 		}
-		all := s.list("allOf")
-		if len(all) == 0 {
-			return s.without("allOf")
+		own := s.without("$ref", "$defs", "definitions")
+		if slices.Contains(w.inlining, target) || root && target == w.source {
+			w.leave(own, "it stands beside a reference of the schema to itself, which stays alone")
+			return s
 		}
-		merged, ok := s.without("allOf"), true
-		for _, branch := range all {
-			b, isObject := branch.(*object)
-			if branch == true {
-				continue
-			}
-			if isObject && b.has("$ref") {
-				b = w.flatten(b, false)
-			}
-			if !isObject || b.has("$ref") {
-				ok = false
-			} else if merged, ok = w.merge(merged, b); !ok {
-				merged = s.without("allOf")
-			}
-			if !ok {
-				w.refuse(s.at, "allOf", "its branches cannot be merged into one schema")
-				return s.without("allOf")
-			}
+		w.inlining = append(w.inlining, target)
+		inner, settled := settle(target.without("$defs", "definitions"))
+		merged, ok := w.apply(own, inner, own)
+		ok = ok && (settled || !slices.ContainsFunc(own.members, func(m member) bool { return !annotates(m.name) }))
+		if !ok {
+			w.leave(own, "it contradicts what it stands beside, or cannot be merged with it")
+			merged = inner
 		}
-		merged.at = s.at
+		merged.at = target.at
+		if root {
+			merged.at = ""
+		}
 		s = merged
 	}
-	w.refuse(s.at, "$ref", "the references do not end")
+	w.note(s, "$ref", w.atWorst(Dropped), "the references do not end")
 	return s.without("$ref", "allOf")
+}
+
+// leave notes that what s says of values is left out.
+func (w *rewriter) leave(s *object, why string) {
+	for _, m := range s.members {
+		if !annotates(m.name) {
+			w.note(s, m.name, Dropped, "%s", why)
+		}
+	}
+}
+
+// conjoin returns s with its allOf merged into it. Branches that cannot be merged stay there.
+func (w *rewriter) conjoin(s *object) *object {
+	all, ok := s.get("allOf")
+	if !ok {
+		return s
+	}
+	branches, _ := all.([]any)
+	merged := s.without("allOf")
+	var left []any
+	for _, branch := range branches {
+		if branch == true {
+			continue
+		}
+		b, isObject := branch.(*object)
+		if !isObject {
+			left = append(left, branch)
+			continue
+		}
+		if b.has("$ref") || b.has("allOf") {
+			b = w.flatten(b, false)
+			left = append(left, b.list("allOf")...)
+			b = b.without("allOf")
+		}
+		b, settled := settle(b)
+		both, ok := w.apply(merged, b, merged)
+		if !ok || !settled || b.has("$ref") {
+			left = append(left, branch)
+			continue
+		}
+		merged = both
+	}
+	merged.at = s.at
+	if len(left) > 0 {
+		w.refuse(s, "allOf", "its branches cannot be merged into one schema")
+		merged.members = append(merged.members, member{name: "allOf", value: left, in: s.origin("allOf")})
+	}
+	return merged
+}
+
+// apply returns the schema of the values that both outer and inner allow, where inner is a part of outer:
+// the unevaluated keywords of outer see what inner declares. The annotations of first win.
+func (w *rewriter) apply(outer, inner, first *object) (*object, bool) {
+	own := outer.without("unevaluatedProperties", "unevaluatedItems")
+	a, b := own, inner
+	if first == inner {
+		a, b = inner, own
+	}
+	merged, ok := w.merge(a, b)
+	if !ok {
+		return nil, false
+	}
+	for _, m := range outer.members {
+		if m.name != "unevaluatedProperties" && m.name != "unevaluatedItems" {
+			continue
+		}
+		if have, twice := merged.get(m.name); !twice {
+			merged.members = append(merged.members, m)
+		} else if !equal(have, m.value) {
+			return nil, false
+		}
+	}
+	return merged, true
+}
+
+// applicators are the keywords besides those of members and elements that the unevaluated keywords see into.
+var applicators = []string{"allOf", "anyOf", "oneOf", "not", "if", "then", "else", "dependentSchemas", "$ref", "$dynamicRef", "$recursiveRef", "contains"}
+
+// settle returns s with its unevaluated keywords as those that mean the same where s is merged into
+// another schema, in whose place they would see more. It reports false where there are none.
+func settle(s *object) (*object, bool) {
+	for _, keywords := range [][2]string{{"unevaluatedProperties", "additionalProperties"}, {"unevaluatedItems", "items"}} {
+		i := slices.IndexFunc(s.members, func(m member) bool { return m.name == keywords[0] })
+		if i < 0 {
+			continue
+		}
+		m := s.members[i]
+		m.name = keywords[1]
+		rest := s.without(keywords[0])
+		switch {
+		case s.has(keywords[1]) || m.value == true: // nothing is left that was not evaluated
+		case slices.ContainsFunc(applicators, s.has):
+			return s, false
+		default:
+			rest.members = append(rest.members, m)
+		}
+		s = rest
+	}
+	return s, true
+}
+
+// together are keywords that say one thing: those of two schemas are not merged.
+var together = [][]string{{"if", "then", "else"}, {"contains", "minContains", "maxContains"}, {"prefixItems", "items", "additionalItems"}}
+
+// mixes reports whether a and b have different ones of some that say one thing together.
+func mixes(a, b *object) bool {
+	for _, keywords := range together {
+		if !slices.ContainsFunc(keywords, a.has) || !slices.ContainsFunc(keywords, b.has) {
+			continue
+		}
+		for _, keyword := range keywords {
+			x, inA := a.get(keyword)
+			y, inB := b.get(keyword)
+			if inA != inB || !equal(x, y) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // merge returns the schema of the values that both a and b allow. The annotations of a win. It
 // reports false for what it cannot merge.
 func (w *rewriter) merge(a, b *object) (*object, bool) {
-	if shuts(a, b) || shuts(b, a) {
+	if shuts(a, b) || shuts(b, a) || mixes(a, b) {
 		return nil, false
 	}
 	out := &object{at: a.at, members: slices.Clone(a.members)}
@@ -141,7 +174,7 @@ func (w *rewriter) merge(a, b *object) (*object, bool) {
 			if !ok {
 				return nil, false
 			}
-			out.set("type", types)
+			out.combine("type", types, b)
 		case m.name == "required":
 			all := slices.Clone(a.list("required"))
 			for _, name := range b.list("required") {
@@ -149,7 +182,7 @@ func (w *rewriter) merge(a, b *object) (*object, bool) {
 					all = append(all, name)
 				}
 			}
-			out.set("required", all)
+			out.combine("required", all, b)
 		case m.name == "properties":
 			props, ok := w.mergeProperties(a.object("properties"), b.object("properties"))
 			if !ok {
@@ -212,9 +245,16 @@ func common(a, b *object) (any, bool) {
 }
 
 // shuts reports whether a closes the object for members that only b declares, or says what members
-// are that only b declares: merged, it would not.
+// are that only b declares: merged, it would not. So for the elements of an array.
 func shuts(a, b *object) bool {
-	if v, ok := a.get("additionalProperties"); (!ok || v == true) && !a.has("patternProperties") {
+	if v, ok := a.get("unevaluatedItems"); ok && v != true && slices.ContainsFunc([]string{"prefixItems", "items", "contains"}, b.has) {
+		return true
+	}
+	v, closes := a.get("additionalProperties")
+	if !closes {
+		v, closes = a.get("unevaluatedProperties")
+	}
+	if (!closes || v == true) && !a.has("patternProperties") {
 		return false
 	}
 	props := a.object("properties")

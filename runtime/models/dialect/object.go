@@ -1,44 +1,53 @@
 package dialect
 
-import "slices"
+import (
+	"slices"
+	"strconv"
+)
 
-// members rewrites what s says of the members of an object.
-func (w *rewriter) members(s, out *object) {
+// members rewrites what s says of the members of an object, and returns the keywords of which the
+// dialect cannot say all.
+func (w *rewriter) members(s, out *object) (left []string) {
 	props := s.object("properties")
 	if props == nil {
 		props = made()
 	}
 	if w.d == Gemini {
-		w.open(s, out)
+		left = w.open(s, out)
 	} else {
 		w.closed(s, out, len(props.members) > 0)
 	}
 	required := map[string]bool{}
 	for _, name := range s.strings("required") {
 		required[name] = true
-		if !props.has(name) && w.d != Gemini {
-			w.refuse(s.at, "required", "the member %.40q is required and not declared", name)
+		if v, ok := props.get(name); !ok || v == false {
+			w.refuse(s, "required", "the member %.40q is required and not declared", name)
+			left = append(left, "required")
 		}
 	}
 	rewritten, order := made(), []any{}
 	for _, m := range props.members {
 		if m.value == false { // never allowed, as a closed object says too
+			if more, _ := out.get("additionalProperties"); w.d == Gemini && more != false {
+				w.note(s, "properties", Dropped, "the member %.40q is never allowed, which the schema does not say", m.name)
+			}
 			continue
 		}
 		w.size.members++
 		w.size.names += len(m.name)
-		node := w.node(m.value, props.at+"/"+escape(m.name))
+		at := props.place(m.name)
+		node := w.node(m.value, at)
 		switch {
 		case required[m.name] || w.d == Gemini:
 		case w.d == OpenAIStrict:
-			node = w.leaveOut(node, out, props.at, m.name)
+			node = w.leaveOut(node, out, at, m.name)
 		default:
 			w.optional++
 		}
 		if required[m.name] || w.d == OpenAIStrict {
 			order = append(order, m.name)
 		}
-		rewritten.members = append(rewritten.members, member{m.name, node})
+		rewritten.members = append(rewritten.members, member{name: m.name, value: node})
 	}
 	out.set("properties", rewritten)
 	if len(order) > 0 || w.d == OpenAIStrict {
@@ -47,155 +56,119 @@ func (w *rewriter) members(s, out *object) {
 	if w.d != Gemini {
 		out.set("additionalProperties", false)
 	}
+	return slices.Compact(left)
 }
 
 // closed notes where the object is open: strict modes close all objects.
 func (w *rewriter) closed(s, out *object, declares bool) {
-	more, ok := s.get("additionalProperties")
-	if !ok {
-		more, ok = s.get("unevaluatedProperties")
+	keyword := "additionalProperties"
+	if !s.has(keyword) {
+		keyword = "unevaluatedProperties"
 	}
+	more, ok := s.get(keyword)
 	switch {
 	case s.has("patternProperties"):
-		w.refuse(s.at, "patternProperties", "the object takes members that are not declared by name")
+		w.refuse(s, "patternProperties", "the object takes members that are not declared by name")
 	case ok && more != false:
-		w.refuse(s.at, "additionalProperties", "the object takes members that are not declared")
+		w.refuse(s, keyword, "the object takes members that are not declared")
 	case !ok && !declares && s.at != "": // the root is closed
-		w.refuse(s.at, "properties", "the object declares no member and is not closed: any object is allowed")
+		w.refuse(s, "properties", "the object declares no member and is not closed: any object is allowed")
+	case !ok:
+		w.note(s, "additionalProperties", Changed, "the object is closed, where the schema takes members that are not declared")
 	}
 }
 
-// open rewrites additionalProperties for Gemini, which has open objects.
-func (w *rewriter) open(s, out *object) {
-	more, ok := s.get("additionalProperties")
-	if !ok {
-		return
+// open rewrites what s says of members that are not declared, for Gemini, which has open objects. It returns
+// the keywords that it left out.
+func (w *rewriter) open(s, out *object) (left []string) {
+	keyword := "additionalProperties"
+	if !s.has(keyword) {
+		keyword = "unevaluatedProperties"
 	}
-	if schema, isSchema := more.(*object); isSchema {
+	more, ok := s.get(keyword)
+	switch schema, isSchema := more.(*object); {
+	case s.has("patternProperties"): // without them the others would forbid more
+		return []string{"patternProperties", keyword}
+	case !ok:
+	case keyword == "unevaluatedProperties" && slices.ContainsFunc(applicators, s.has):
+		return []string{keyword}
+	case isSchema:
 		out.set("additionalProperties", w.node(schema, schema.at))
-		return
+	default:
+		out.set("additionalProperties", more)
 	}
-	out.set("additionalProperties", more)
+	return nil
 }
 
-// leaveOut returns the schema of a member that may be left out: nullable, since a strict schema of
-// OpenAI has all its members. in is the object that has the member, properties the place where it
-// is declared.
-func (w *rewriter) leaveOut(node, in *object, properties, name string) *object {
-	at := properties + "/" + escape(name)
-	if w.admitsNull(node, nil) {
-		w.note(at, "required", Changed, "the member cannot be left out: null is null, as the schema says")
-		return node
-	}
-	if w.made[in] == nil {
-		w.made[in] = map[string]bool{}
-	}
-	w.made[in][name] = true
-	if !slices.Contains(w.nullable, at) {
-		w.nullable = append(w.nullable, at)
-	}
-	_, literal := node.literals()
-	if t := node.text("type"); t != "" && t != "object" && t != "array" && !literal {
-		node.set("type", []any{t, "null"})
-		return node
-	}
-	null := made("type", "null")
-	if list := node.list("anyOf"); list != nil {
-		node.set("anyOf", append(slices.Clone(list), null))
-		return node
-	}
-	w.unions++
-	out := made()
-	for _, keyword := range []string{"title", "description"} {
-		if text := node.text(keyword); text != "" {
-			out.set(keyword, text)
-		}
-	}
-	inner := *node.without("title", "description")
-	*node = inner // the object keeps its identity: made refers to it
-	out.set("anyOf", []any{node, null})
-	return out
-}
-
-// admitsNull reports whether a rewritten schema allows null.
-func (w *rewriter) admitsNull(node *object, seen []string) bool {
-	if ref := node.text("$ref"); ref != "" {
-		if slices.Contains(seen, ref) {
-			return false
-		}
-		if def := w.definition(ref); def != nil {
-			return w.admitsNull(def, append(seen, ref))
-		}
-		for target, name := range w.defined { // it is being rewritten: its source says
-			if refTo(name) == ref {
-				return w.sourceAdmitsNull(target, 0)
-			}
-		}
-		return false
-	}
-	if node.text("type") == "null" || slices.Contains(node.strings("type"), "null") {
-		return true
-	}
-	for _, branch := range node.list("anyOf") {
-		if w.admitsNull(branch.(*object), seen) {
-			return true
-		}
-	}
-	return false
-}
-
-// elements rewrites what s says of the elements of an array.
-func (w *rewriter) elements(s, out *object) {
+// elements rewrites what s says of the elements of an array, and returns the keywords that it left out.
+func (w *rewriter) elements(s, out *object) (left []string) {
 	if tuple := s.list("prefixItems"); len(tuple) > 0 {
-		w.tuple(s, out, tuple)
-		return
+		return w.tuple(s, out, "prefixItems", "items")
 	}
 	items, ok := s.get("items")
-	if list, isList := items.([]any); isList { // as older drafts write tuples
-		w.tuple(s, out, list)
-		return
+	if list, isList := items.([]any); isList && len(list) > 0 { // as older drafts write tuples
+		return w.tuple(s, out, "items", "additionalItems")
 	}
 	schema, _ := items.(*object)
 	switch {
 	case schema != nil && len(schema.members) > 0:
 		out.set("items", w.node(schema, schema.at))
 	case ok && items == false:
-		w.refuse(s.at, "items", "the array is always empty")
+		w.refuse(s, "items", "the array is always empty")
 		out.set("maxItems", number(0))
 	case w.d == OpenAIStrict:
-		w.refuse(s.at, "items", "the elements of the array may be any value: say which")
+		w.refuse(s, "items", "the elements of the array may be any value: say which")
 	}
+	return nil
 }
 
-// tuple rewrites an array whose elements have a schema each. Gemini has tuples; for strict modes
-// each element may be what any of them may be.
-func (w *rewriter) tuple(s, out *object, tuple []any) {
-	nodes := make([]any, 0, len(tuple))
+// tuple rewrites an array whose elements have a schema each, by a keyword, and those after them another
+// one. Gemini has tuples; for strict modes each element may be what any of them may be.
+func (w *rewriter) tuple(s, out *object, keyword, after string) (left []string) {
+	var nodes []any
+	var all []*object
+	tuple := s.list(keyword)
 	for i, item := range tuple {
-		if w.d != Gemini && slices.ContainsFunc(tuple[:i], func(other any) bool { return equal(item, other) }) {
+		same := slices.IndexFunc(tuple[:i], func(other any) bool { return equal(item, other) })
+		if w.d != Gemini && same >= 0 {
+			all = append(all, all[same])
 			continue
 		}
-		nodes = append(nodes, w.node(item, s.at))
+		node := w.node(item, s.place(keyword)+"/"+strconv.Itoa(i))
+		all, nodes = append(all, node), append(nodes, node)
 	}
+	most := number(len(tuple))
+	if n, ok := count(s.value("maxItems")); ok && n < len(tuple) {
+		most = number(n)
+	}
+	more, ok := s.get(after)
 	if w.d == Gemini {
 		out.set("prefixItems", nodes)
-		return
+		switch {
+		case ok && more == false:
+			out.set("maxItems", most)
+		case ok && more != true:
+			left = append(left, after)
+		}
+		return left
 	}
-	if items, ok := s.get("items"); !ok || items != false {
-		w.refuse(s.at, "prefixItems", "the array takes elements after those that are declared")
+	if !ok || more != false {
+		w.refuse(s, keyword, "the array takes elements after those that are declared")
 	}
-	w.note(s.at, "prefixItems", Changed, "each element may be what any of the %d may be", len(tuple))
-	out.set("items", w.unite(made(), nodes))
+	w.note(s, keyword, Changed, "each element may be what any of the %d may be", len(tuple))
+	out.set("items", w.unite(made(), keyword, nodes))
+	w.tuples[out] = all
 	if w.d == AnthropicStrict {
-		w.note(s.at, "items", Dropped, "there may be more than %d elements", len(tuple))
+		w.note(s, after, Dropped, "there may be more than %d elements", len(tuple))
 	}
 	if w.d == OpenAIStrict {
 		least, ok := s.get("minItems")
 		if !ok {
-			w.note(s.at, "minItems", Changed, "each element has to be there")
-			least = number(len(tuple))
+			w.note(s, "minItems", Changed, "each element has to be there")
+			least = most
 		}
 		out.set("minItems", least)
-		out.set("maxItems", number(len(tuple)))
+		out.set("maxItems", most)
 	}
+	return nil
 }

@@ -17,13 +17,16 @@ const maxInputDepth = 256
 // at a name that an object has twice. Every other byte stays, white space, order and digits. An
 // input that is not valid JSON is returned as it is, for the decoder to refuse.
 //
-// In a union, the members that tell its branches apart say which branch an object is of.
+// In a union, the names, types and values of members say which branch a value is of. Of several branches
+// Restore takes one of which it removes the fewest nulls, so that the value is of that branch without them;
+// a note (Changed, at the member) says where that may happen. In a tuple, the position of an element says
+// what its schema is.
 func (s *Schema) Restore(input []byte) []byte {
 	if s == nil || len(s.Nullable) == 0 || !bytes.Contains(input, []byte("null")) || !json.Valid(input) {
 		return input
 	}
-	r := restorer{schema: s, text: input}
-	r.value(jsonscan.Space(input, 0), []*object{s.root}, 0)
+	r := restorer{reader: s.reader, text: input}
+	r.value(jsonscan.Space(input, 0), []*object{s.reader.root}, 0)
 	if len(r.cuts) == 0 || r.tooDeep {
 		return input
 	}
@@ -38,10 +41,11 @@ func (s *Schema) Restore(input []byte) []byte {
 
 // A restorer finds what has to be cut out of a valid text.
 type restorer struct {
-	schema  *Schema
+	reader
 	text    []byte
 	cuts    []span // in their order
 	tooDeep bool
+	fitter  *fitter // made for the first value that may be of several schemas
 }
 
 type span struct{ from, to int }
@@ -61,25 +65,28 @@ func (r *restorer) value(i int, schemas []*object, depth int) int {
 	}
 	switch r.text[i] {
 	case '{':
-		entries, end := r.entries(i)
-		if len(schemas) > 0 {
-			r.members(entries, r.fitting(entries, schemas), depth)
+		entries, end := entriesOf(r.text, i)
+		if schemas = r.pick(i, entries, schemas); len(schemas) > 0 {
+			r.members(entries, schemas, depth)
 		}
 		return end
 	case '[':
-		var items []*object
-		for _, s := range r.expand(schemas) {
-			if o := s.object("items"); o != nil {
-				items = append(items, o)
-			}
-		}
+		schemas = r.pick(i, nil, schemas)
+		n := 0
 		for i = jsonscan.Space(r.text, i+1); r.text[i] != ']'; i = jsonscan.Space(r.text, i) {
 			if r.text[i] == ',' {
 				i = jsonscan.Space(r.text, i+1)
 			}
-			if len(items) == 0 {
+			var below []*object
+			for _, s := range schemas {
+				if o := r.element(s, n); o != nil {
+					below = append(below, o)
+				}
+			}
+			n++
+			if len(below) == 0 {
 				i = jsonscan.Value(r.text, i)
-			} else if i = r.value(i, items, depth+1); r.tooDeep {
+			} else if i = r.value(i, below, depth+1); r.tooDeep {
 				return i
 			}
 		}
@@ -88,20 +95,50 @@ func (r *restorer) value(i int, schemas []*object, depth int) int {
 	return jsonscan.Value(r.text, i)
 }
 
-// entries returns the members of the object at i, and where it ends.
-func (r *restorer) entries(i int) (entries []entry, end int) {
+// pick returns which of schemas the object, of entries, or the array at i is of: one, or those that nothing in it
+// contradicts where it is of none, as when a provider does not hold the model to the schema.
+func (r *restorer) pick(i int, entries []entry, schemas []*object) []*object {
+	keyword := "properties"
+	if r.text[i] == '[' {
+		keyword = "items"
+	}
+	of := slices.DeleteFunc(r.expand(schemas), func(s *object) bool { return s.object(keyword) == nil })
+	if len(of) < 2 {
+		return of
+	}
+	if r.fitter == nil {
+		r.fitter = newFitter(r.reader, r.text)
+	}
+	for _, loose := range []bool{false, true} {
+		best, found := answer{}, -1
+		for n, s := range of {
+			if a := r.fitter.fits(question{i, s, loose}, 0); a.ok && (found < 0 || a.cuts < best.cuts) {
+				best, found = a, n
+			}
+		}
+		if found >= 0 {
+			return of[found : found+1]
+		}
+	}
+	return slices.DeleteFunc(of, func(s *object) bool {
+		return slices.ContainsFunc(entries, func(e entry) bool { return r.contradicts(e, s.object("properties")) })
+	})
+}
+
+// entriesOf returns the members of the object at i of a valid text, and where it ends.
+func entriesOf(text []byte, i int) (entries []entry, end int) {
 	first := map[string]int{}
-	for i = jsonscan.Space(r.text, i+1); r.text[i] != '}'; i = jsonscan.Space(r.text, i) {
-		if r.text[i] == ',' {
-			i = jsonscan.Space(r.text, i+1)
+	for i = jsonscan.Space(text, i+1); text[i] != '}'; i = jsonscan.Space(text, i) {
+		if text[i] == ',' {
+			i = jsonscan.Space(text, i+1)
 		}
 		e := entry{at: i}
-		i = jsonscan.Value(r.text, i)
-		if json.Unmarshal(r.text[e.at:i], &e.name) != nil {
-			return nil, len(r.text)
+		i = jsonscan.Value(text, i)
+		if json.Unmarshal(text[e.at:i], &e.name) != nil {
+			return nil, len(text)
 		}
-		e.value = jsonscan.Space(r.text, jsonscan.Space(r.text, i)+1) // over the colon
-		i = jsonscan.Value(r.text, e.value)
+		e.value = jsonscan.Space(text, jsonscan.Space(text, i)+1) // over the colon
+		i = jsonscan.Value(text, e.value)
 		e.next = i
 		if n, ok := first[e.name]; ok {
 			e.twice, entries[n].twice = true, true
@@ -122,10 +159,10 @@ func (r *restorer) members(entries []entry, schemas []*object, depth int) {
 		for _, s := range schemas {
 			if node := s.object("properties").object(e.name); node != nil {
 				below = append(below, node)
-				if r.schema.made[s][e.name] {
+				if r.made[s][e.name] != "" {
 					left = true
 				} else {
-					allowed = allowed || r.admitsNull([]*object{node})
+					allowed = allowed || r.admitsNull(node)
 				}
 			}
 		}
@@ -148,92 +185,16 @@ func (r *restorer) members(entries []entry, schemas []*object, depth int) {
 	}
 }
 
-// expand replaces references and unions by what they stand for.
-func (r *restorer) expand(schemas []*object) (out []*object) {
-	seen := map[*object]bool{}
-	var add func(s *object)
-	add = func(s *object) {
-		if s == nil || seen[s] {
-			return
-		}
-		seen[s] = true
-		if ref := s.text("$ref"); ref != "" {
-			add(r.schema.root.resolve(ref))
-			return
-		}
-		branches := s.list("anyOf")
-		for _, b := range branches {
-			add(b.(*object))
-		}
-		if branches == nil {
-			out = append(out, s)
-		}
-	}
-	for _, s := range schemas {
-		add(s)
-	}
-	return out
-}
-
-// fitting returns the schemas of objects that an object may be of: those whose listed values are not
-// contradicted by its members.
-func (r *restorer) fitting(entries []entry, schemas []*object) (out []*object) {
-	for _, s := range r.expand(schemas) {
-		props := s.object("properties")
-		if props != nil && !slices.ContainsFunc(entries, func(e entry) bool { return r.contradicts(e, props) }) {
-			out = append(out, s)
-		}
-	}
-	return out
-}
-
 // contradicts reports whether a member has a value that properties do not list.
 func (r *restorer) contradicts(e entry, props *object) bool {
 	node := props.object(e.name)
 	if node == nil {
 		return false
 	}
-	values, ok := node.literals()
-	if !ok && node.text("type") == "null" { // as the rewriting writes the constant null
-		values, ok = []any{nil}, true
-	}
+	values, ok := listed(node)
 	if !ok {
 		return false
 	}
 	value, ok := scalar(r.text[e.value:e.next])
 	return ok && !slices.ContainsFunc(values, func(v any) bool { return sameScalar(v, value) })
-}
-
-// scalar returns the value of a text that is neither an object nor an array, a number with its digits.
-func scalar(text []byte) (value any, ok bool) {
-	if text[0] == '{' || text[0] == '[' {
-		return nil, false
-	}
-	d := json.NewDecoder(bytes.NewReader(text))
-	d.UseNumber()
-	return value, d.Decode(&value) == nil
-}
-
-// sameScalar reports whether a listed value and that of a member may be the same. Numbers are the same
-// by value, 1.0 and 1 too; what no float64 tells apart may be the same.
-func sameScalar(listed, value any) bool {
-	a, isNumber := listed.(json.Number)
-	b, both := value.(json.Number)
-	if !isNumber || !both {
-		switch listed.(type) {
-		case nil, bool, string:
-			return listed == value
-		}
-		return false
-	}
-	x, errX := a.Float64()
-	y, errY := b.Float64()
-	return errX != nil || errY != nil || x == y
-}
-
-// admitsNull reports whether one of schemas allows null.
-func (r *restorer) admitsNull(schemas []*object) bool {
-	return slices.ContainsFunc(r.expand(schemas), func(s *object) bool {
-		return s.text("type") == "null" || slices.Contains(s.strings("type"), "null")
-	})
 }

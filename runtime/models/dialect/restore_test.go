@@ -108,6 +108,7 @@ func FuzzRewrite(f *testing.F) {
 	f.Add([]byte(`{"properties":{"a":{"enum":[]},"b":{"const":null},"c":{"type":["null","x"]},"d":{"items":[true,{}]},"e":{"anyOf":[true,false,{}]}}}`))
 	for seed := range uint64(10) {
 		f.Add([]byte(samples.Random(seed).Schema))
+		f.Add([]byte(samples.Complete(seed).Schema))
 	}
 	fuzz.Run(f, func(t *testing.T, schema []byte) {
 		for _, d := range []dialect.Dialect{dialect.OpenAI, dialect.OpenAIStrict, dialect.AnthropicStrict, dialect.Gemini} {

@@ -13,8 +13,9 @@ const maxNodes = 50_000
 type rewriter struct {
 	d      Dialect
 	source *object
+	index  index
 	notes  []Note
-	noted  map[string]bool // notes by place and keyword: a schema that several places refer to is rewritten for each
+	noted  map[Note]bool // a schema that several places refer to is rewritten for each
 
 	defs     []member
 	defined  map[*object]string // the names of schemas in defs
@@ -22,7 +23,8 @@ type rewriter struct {
 	names    map[string]bool    // in defs
 	inlining []*object          // references that are being replaced by what they lead to
 
-	made     map[*object]map[string]bool
+	made     map[*object]map[string]string
+	tuples   map[*object][]*object
 	nullable []string
 	nodes    int
 	optional int
@@ -31,16 +33,25 @@ type rewriter struct {
 }
 
 func newRewriter(source *object, d Dialect) *rewriter {
-	return &rewriter{d: d, source: source, noted: map[string]bool{}, defined: map[*object]string{}, names: map[string]bool{}, made: map[*object]map[string]bool{}}
+	return &rewriter{
+		d: d, source: source, index: newIndex(source), noted: map[Note]bool{}, defined: map[*object]string{}, names: map[string]bool{},
+		made: map[*object]map[string]string{}, tuples: map[*object][]*object{},
+	}
 }
 
-func (w *rewriter) note(at, keyword string, e Effect, format string, args ...any) {
-	key := at + "\x00" + keyword
-	if w.noted[key] {
-		return
+// note notes what became of a keyword of s.
+func (w *rewriter) note(s *object, keyword string, e Effect, format string, args ...any) {
+	for _, at := range s.places(keyword) {
+		w.noteAt(at, keyword, e, format, args...)
 	}
-	w.noted[key] = true
-	w.notes = append(w.notes, Note{at, keyword, e, fmt.Sprintf(format, args...)})
+}
+
+func (w *rewriter) noteAt(at, keyword string, e Effect, format string, args ...any) {
+	n := Note{at, keyword, e, fmt.Sprintf(format, args...)}
+	if !w.noted[n] {
+		w.noted[n] = true
+		w.notes = append(w.notes, n)
+	}
 }
 
 // atWorst returns Refused in a strict mode, else e.
@@ -51,10 +62,11 @@ func (w *rewriter) atWorst(e Effect) Effect {
 	return e
 }
 
-// refuse notes that strict mode does not take the schema. Gemini has no strict mode.
-func (w *rewriter) refuse(at, keyword, format string, args ...any) {
+// refuse notes that strict mode does not take the schema. Gemini has no strict mode: there the caller keeps
+// what the keyword says in a description.
+func (w *rewriter) refuse(s *object, keyword, format string, args ...any) {
 	if w.d.strict() {
-		w.note(at, keyword, Refused, format, args...)
+		w.note(s, keyword, Refused, format, args...)
 	}
 }
 
@@ -68,14 +80,15 @@ func (w *rewriter) root() *object {
 	for _, keyword := range []string{"anyOf", "oneOf"} {
 		if s.has(keyword) {
 			if !s.has("properties") {
-				w.refuse(s.at, keyword, "the arguments of a tool are one object, not a union of objects")
+				w.refuse(s, keyword, "the arguments of a tool are one object, not a union of objects")
 			}
-			w.note(s.at, keyword, Dropped, "no provider takes a union of whole inputs")
+			w.note(s, keyword, Dropped, "no provider takes a union of whole inputs")
 			s = s.without(keyword)
 		}
 	}
 	if types, null := s.types(); len(types) != 1 || types[0] != "object" || null {
-		w.refuse(s.at, "type", "the arguments of a tool are an object")
+		w.refuse(s, "type", "the arguments of a tool are an object")
+		w.never(s)
 		s = s.without("type")
 		s.set("type", "object")
 	}
@@ -87,31 +100,50 @@ func (w *rewriter) root() *object {
 		out.set("$defs", &object{members: w.defs})
 	}
 	w.checkLimits(out)
+	w.checkNames(s)
+	if len(w.made) > 0 {
+		w.ambiguous(out)
+	}
 	return out
+}
+
+// never notes that the root allows no object, which all arguments are.
+func (w *rewriter) never(s *object) {
+	if types, _ := s.types(); s.has("type") && !slices.Contains(types, "object") {
+		w.note(s, "type", Changed, "the arguments of a tool are an object")
+	}
 }
 
 // node rewrites the schema v, which stands where any schema may.
 func (w *rewriter) node(v any, at string) *object {
 	w.nodes++
 	if w.nodes > maxNodes || len(w.inlining) > maxDepth {
-		w.note("", "$ref", w.atWorst(Dropped), "the schema is too large")
+		w.noteAt("", "$ref", w.atWorst(Dropped), "the schema is too large")
 		return made()
 	}
 	s, ok := v.(*object)
 	if !ok {
-		w.refuse(at, "true", "any value is allowed here: say which")
+		switch {
+		case v == false:
+			w.noteAt(at, "false", w.atWorst(Dropped), "no value is allowed here")
+		case w.d.strict():
+			w.noteAt(at, "true", Refused, "any value is allowed here: say which")
+		}
 		return made()
 	}
-	if ref, ok := s.get("$ref"); ok {
-		if out := w.reference(s, ref); out != nil {
-			return out
-		}
+	if out := w.reference(s); out != nil {
+		return out
 	}
 	before := len(w.inlining)
 	s = w.flatten(s, false)
 	defer func() { w.inlining = w.inlining[:before] }()
-	if s.has("$ref") {
+	if target, _ := w.target(s); target != nil {
 		return w.bare(s)
+	}
+	for _, keyword := range []string{"$dynamicRef", "$recursiveRef"} {
+		if s.has(keyword) {
+			w.refuse(s, keyword, "what it leads to depends on the schemas that refer to this one")
+		}
 	}
 	if s.has("anyOf") || s.has("oneOf") {
 		return w.union(s)
@@ -119,10 +151,10 @@ func (w *rewriter) node(v any, at string) *object {
 	types, null := s.types()
 	switch {
 	case len(types) == 0 && null:
-		return w.titled(s, made("type", "null"))
+		return w.remarked(s, made("type", "null"), checks[""])
 	case len(types) == 0:
-		w.refuse(s.at, "type", "any value is allowed here: say which")
-		return w.titled(s, made())
+		w.refuse(s, "type", "any value is allowed here: say which")
+		return w.untyped(s)
 	case len(types) > 1, null && !w.listsNull(s, types[0]):
 		return w.byType(s, types, null)
 	case null:
@@ -131,6 +163,17 @@ func (w *rewriter) node(v any, at string) *object {
 		return out
 	}
 	return w.typed(s, types[0])
+}
+
+// untyped rewrites a schema that names no type: its description says what it says.
+func (w *rewriter) untyped(s *object) *object {
+	var said []string
+	for _, m := range s.members {
+		if assertions[m.name] {
+			said = append(said, m.name)
+		}
+	}
+	return w.remarked(s, made(), said)
 }
 
 // listsNull reports whether the dialect says that a value of a type may be null too by a list of types.
@@ -161,33 +204,45 @@ func (w *rewriter) titled(s, out *object) *object {
 // typed rewrites a schema of values of one type.
 func (w *rewriter) typed(s *object, t string) *object {
 	out := made("type", t)
+	var left []string
 	if values, ok := s.literals(); ok {
-		w.literals(s, out, values, t)
+		left = w.literals(s, out, values, t)
 	}
 	switch t {
 	case "object":
-		w.members(s, out)
+		left = append(left, w.members(s, out)...)
 	case "array":
-		w.elements(s, out)
+		left = append(left, w.elements(s, out)...)
 	}
+	return w.remarked(s, out, slices.Concat(checks[t], checks[""], left))
+}
+
+// remarked adds to out, what s became, those of keywords that the dialect keeps, and describes the others.
+func (w *rewriter) remarked(s, out *object, keywords []string) *object {
 	var r remark
-	for _, keyword := range append(slices.Clone(checks[t]), checks[""]...) {
+	for _, keyword := range keywords {
 		v, ok := s.get(keyword)
-		if !ok || out.has(keyword) || neutral(keyword, v) {
+		if !ok || neutral(keyword, v) {
 			continue
 		}
 		switch {
-		case w.d.keeps(keyword, v) && !out.has("enum") && !out.has("const"):
+		case w.says(out, keyword, v):
+		case w.d.keeps(keyword, v) && out.has("type") && !out.has("enum") && !out.has("const"):
 			out.set(keyword, v)
 		case r.add(keyword, v):
-			w.note(s.at, keyword, Described, "the description says it, the schema does not")
+			w.note(s, keyword, Described, "the description says it, the schema does not")
 		default:
-			w.note(s.at, keyword, Dropped, "the schema does not say it, and it is too long for a description")
+			w.note(s, keyword, Dropped, "the schema does not say it, and it is too long for a description")
 		}
 	}
 	out = w.titled(s, out)
 	r.on(out)
 	return out
+}
+
+// says reports whether out says a keyword that limits the number of elements already: a tuple does.
+func (w *rewriter) says(out *object, keyword string, _ any) bool {
+	return (keyword == "minItems" || keyword == "maxItems") && out.has(keyword)
 }
 
 // neutral reports whether a keyword allows all values.
@@ -202,22 +257,22 @@ func neutral(keyword string, v any) bool {
 	return false
 }
 
-// literals rewrites enum and const. Anthropic's own transforms drop the type beside them.
-func (w *rewriter) literals(s, out *object, values []any, t string) {
+// literals rewrites enum and const, and returns which of them it cannot. Anthropic's own transforms drop the
+// type beside them.
+func (w *rewriter) literals(s, out *object, values []any, t string) (left []string) {
 	fit := slices.DeleteFunc(slices.Clone(values), func(v any) bool { return !isOf(v, t) })
 	keyword := "enum"
 	if s.has("const") {
 		keyword = "const"
 	}
 	if t == "object" || t == "array" || len(fit) == 0 {
-		w.refuse(s.at, keyword, "only strings, numbers and booleans can be listed, and at least one")
-		return
+		w.refuse(s, keyword, "only strings, numbers and booleans can be listed, and at least one")
+		return []string{"const", "enum"}
 	}
 	w.size.values += len(fit)
 	switch {
 	case w.d == Gemini && t == "boolean":
-		w.note(s.at, keyword, Dropped, "only strings and numbers can be listed")
-		return
+		return []string{keyword}
 	case keyword == "const" && w.d != Gemini:
 		out.set("const", fit[0])
 	default:
@@ -226,4 +281,5 @@ func (w *rewriter) literals(s, out *object, values []any, t string) {
 	if w.d == AnthropicStrict {
 		*out = *out.without("type")
 	}
+	return nil
 }

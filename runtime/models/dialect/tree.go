@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/url"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -21,7 +22,9 @@ type object struct {
 
 type member struct {
 	name  string
-	value any // *object, []any, string, json.Number, bool or nil
+	value any       // *object, []any, string, json.Number, bool or nil
+	in    *object   // that it was read in, which a merged schema is not; nil for what was made
+	also  []*object // those of which it was merged besides
 }
 
 // get returns the member called name. A nil object has none.
@@ -37,6 +40,12 @@ func (o *object) get(name string) (any, bool) {
 	return nil, false
 }
 
+// value returns the member called name, or nil.
+func (o *object) value(name string) any {
+	v, _ := o.get(name)
+	return v
+}
+
 // has reports whether o has a member called name.
 func (o *object) has(name string) bool {
 	_, ok := o.get(name)
@@ -48,6 +57,14 @@ func (o *object) object(name string) *object {
 	v, _ := o.get(name)
 	out, _ := v.(*object)
 	return out
+}
+
+// fields returns the members of o. A nil object has none.
+func (o *object) fields() []member {
+	if o == nil {
+		return nil
+	}
+	return o.members
 }
 
 // list returns the member called name if it is an array, else nil.
@@ -83,8 +100,50 @@ func (o *object) set(name string, value any) {
 			return
 		}
 	}
-	o.members = append(o.members, member{name, value})
+	o.members = append(o.members, member{name: name, value: value})
 }
+
+// origin returns the object in which the member called name was read: a schema that is merged of several
+// has keywords of each. It is o where o has no such member, or it was made.
+func (o *object) origin(name string) *object {
+	for _, m := range o.members {
+		if m.name == name && m.in != nil {
+			return m.in
+		}
+	}
+	return o
+}
+
+// combine replaces a member by what it and that of another schema became together.
+func (o *object) combine(name string, value any, other *object) {
+	for i, m := range o.members {
+		if m.name == name {
+			also := append(slices.Clone(m.also), other.origin(name))
+			for _, n := range other.members {
+				if n.name == name {
+					also = append(also, n.also...)
+				}
+			}
+			o.members[i] = member{name: name, value: value, in: m.in, also: also}
+		}
+	}
+}
+
+// places returns the places of the objects in which the member called name was read: a note is about each.
+func (o *object) places(name string) []string {
+	out := []string{o.origin(name).at}
+	for _, m := range o.members {
+		if m.name == name {
+			for _, in := range m.also {
+				out = append(out, in.at)
+			}
+		}
+	}
+	return out
+}
+
+// place returns the JSON Pointer of the member called name.
+func (o *object) place(name string) string { return o.origin(name).at + "/" + escape(name) }
 
 // without returns a copy of o that lacks the named members.
 func (o *object) without(names ...string) *object {
@@ -214,7 +273,7 @@ func read(d *json.Decoder, at string, depth int) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		o.members = append(o.members, member{name, v})
+		o.members = append(o.members, member{name: name, value: v, in: o})
 	}
 	_, err = d.Token()
 	return o, err
@@ -230,12 +289,8 @@ func unescape(token string) string {
 	return strings.NewReplacer("~1", "/", "~0", "~").Replace(token)
 }
 
-// resolve returns what a local reference leads to, or nil.
-func (o *object) resolve(ref string) *object {
-	fragment, ok := strings.CutPrefix(ref, "#")
-	if !ok {
-		return nil
-	}
+// resolve returns what a JSON Pointer from o leads to, or nil. It is a fragment of a URI.
+func (o *object) resolve(fragment string) *object {
 	pointer, err := url.PathUnescape(fragment)
 	if err != nil || pointer != "" && pointer[0] != '/' {
 		return nil
@@ -243,6 +298,7 @@ func (o *object) resolve(ref string) *object {
 	var v any = o
 	for _, token := range strings.Split(pointer, "/")[1:] {
 		token = unescape(token)
+		ok := false
 		switch x := v.(type) {
 		case *object:
 			v, ok = x.get(token)
@@ -251,8 +307,6 @@ func (o *object) resolve(ref string) *object {
 			if ok = err == nil && 0 <= i && i < len(x); ok {
 				v = x[i]
 			}
-		default:
-			ok = false
 		}
 		if !ok {
 			return nil

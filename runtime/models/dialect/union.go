@@ -21,11 +21,16 @@ func (w *rewriter) byType(s *object, types []string, null bool) *object {
 	if null && (!listed || slices.Contains(values, nil)) {
 		branches = append(branches, made("type", "null"))
 	}
-	return w.unite(s, branches)
+	keyword := "enum"
+	if s.has("const") {
+		keyword = "const"
+	}
+	return w.unite(s, keyword, branches)
 }
 
-// unite returns the union of rewritten branches, with the title and description of s.
-func (w *rewriter) unite(s *object, nodes []any) *object {
+// unite returns the union of rewritten branches, which a keyword of s asks for, with the title and
+// description of s.
+func (w *rewriter) unite(s *object, keyword string, nodes []any) *object {
 	var branches []any
 	for _, node := range nodes {
 		o := node.(*object)
@@ -38,8 +43,8 @@ func (w *rewriter) unite(s *object, nodes []any) *object {
 	}
 	switch len(branches) {
 	case 0:
-		w.refuse(s.at, "anyOf", "no value is allowed here")
-		return made()
+		w.note(s, keyword, w.atWorst(Dropped), "no value is allowed here")
+		return w.titled(s, made())
 	case 1:
 		only := branches[0].(*object)
 		if !only.has("title") && !only.has("description") && !only.has("$ref") {
@@ -55,13 +60,13 @@ func (w *rewriter) union(s *object) *object {
 	keyword := "anyOf"
 	if s.has("oneOf") {
 		if keyword = "oneOf"; s.has("anyOf") {
-			w.note(s.at, "anyOf", Dropped, "beside oneOf it cannot be said")
+			w.note(s, "anyOf", Dropped, "beside oneOf it cannot be said")
 			s = s.without("anyOf")
 		}
 	}
 	branches, rest := s.list(keyword), s.without(keyword)
 	if keyword == "oneOf" && !w.apart(branches) {
-		w.note(s.at, keyword, Changed, "it is anyOf: a value that several branches allow is allowed too")
+		w.note(s, keyword, Changed, "it is anyOf: a value that several branches allow is allowed too")
 	}
 	beside := rest.without("title", "description", "default", "examples", "$defs", "definitions")
 	beside.members = slices.DeleteFunc(beside.members, func(m member) bool { return annotates(m.name) })
@@ -72,9 +77,9 @@ func (w *rewriter) union(s *object) *object {
 		}
 		b, ok := branch.(*object)
 		if ok && len(beside.members) > 0 {
-			merged, ok := w.merge(b, beside)
+			merged, ok := w.apply(beside, b, b)
 			if !ok {
-				w.note(s.at, keyword, Dropped, "it contradicts, or cannot be merged with, what stands beside it")
+				w.note(s, keyword, Dropped, "it contradicts, or cannot be merged with, what stands beside it")
 				return w.node(rest, s.at)
 			}
 			merged.at = b.at
@@ -83,7 +88,7 @@ func (w *rewriter) union(s *object) *object {
 		}
 		out = append(out, w.node(branch, s.at))
 	}
-	return w.unite(s, out)
+	return w.unite(s, keyword, out)
 }
 
 // apart reports whether no value can be of two branches: they have different types, or are objects
@@ -93,7 +98,7 @@ func (w *rewriter) apart(branches []any) bool {
 	for _, b := range branches {
 		o, ok := b.(*object)
 		for ok && o.has("$ref") {
-			if o = w.source.resolve(o.text("$ref")); o == nil || o.has("$ref") {
+			if o, _ = w.target(o); o == nil || o.has("$ref") {
 				return false
 			}
 		}

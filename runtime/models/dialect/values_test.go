@@ -3,9 +3,12 @@ package dialect_test
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
 	"math/rand/v2"
+	"net/url"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -18,10 +21,10 @@ import (
 	"github.com/ambit-tools/ambit/runtime/models/internal/samples"
 )
 
-// all returns the schemas of the examples, of a public server and made ones.
+// all returns the schemas of the examples, of a public server, made ones and those of a corpus, if any.
 func all(t *testing.T) []samples.Sample {
 	t.Helper()
-	list, err := samples.All("../../..", battery.Count(t, 60, 200))
+	list, err := samples.Everything("../../..", battery.Count(t, 60, 200))
 	require.NoError(t, err)
 	return list
 }
@@ -30,8 +33,7 @@ func all(t *testing.T) []samples.Sample {
 // is not strict. With a corpus all of its tools are among the samples.
 func TestRewritingAgainChangesNothing(t *testing.T) {
 	strict := map[dialect.Dialect]int{}
-	list, err := samples.Everything("../../..", battery.Count(t, 60, 200))
-	require.NoError(t, err)
+	list := all(t)
 	for _, sample := range list {
 		for _, d := range []dialect.Dialect{dialect.OpenAIStrict, dialect.AnthropicStrict} {
 			s, err := dialect.Rewrite(sample.Schema, d)
@@ -85,23 +87,38 @@ type writer struct {
 	root map[string]any
 }
 
+// written returns values as a model writes them that is held to a schema.
+func written(t *testing.T, s *dialect.Schema, r *rand.Rand) (out [][]byte) {
+	t.Helper()
+	w := &writer{r: r}
+	require.NoError(t, json.Unmarshal(s.JSON, &w.root))
+	for range 16 {
+		text, err := json.Marshal(w.value(w.root, 0))
+		require.NoError(t, err)
+		out = append(out, text)
+	}
+	return out
+}
+
 func (w *writer) value(v any, depth int) any {
 	s, _ := v.(map[string]any)
-	if ref, ok := s["$ref"].(string); ok {
-		name := strings.NewReplacer("~1", "/", "~0", "~", "%25", "%", "%7E0", "~", "%7E1", "/").Replace(strings.TrimPrefix(ref, "#/$defs/"))
-		return w.value(w.root["$defs"].(map[string]any)[name], depth+1)
+	if depth > 12 {
+		return nil
 	}
-	if list, ok := s["anyOf"].([]any); ok {
+	if ref, ok := s["$ref"].(string); ok {
+		return w.value(w.target(ref), depth+1)
+	}
+	if list, ok := s["anyOf"].([]any); ok && len(list) > 0 {
 		return w.value(list[w.r.IntN(len(list))], depth+1)
 	}
 	if c, ok := s["const"]; ok {
 		return c
 	}
-	if list, ok := s["enum"].([]any); ok {
+	if list, ok := s["enum"].([]any); ok && len(list) > 0 {
 		return list[w.r.IntN(len(list))]
 	}
 	kind, _ := s["type"].(string)
-	if list, ok := s["type"].([]any); ok {
+	if list, ok := s["type"].([]any); ok && len(list) > 0 {
 		kind = list[w.r.IntN(len(list))].(string)
 	}
 	switch kind {
@@ -113,7 +130,7 @@ func (w *writer) value(v any, depth int) any {
 		for i := range w.r.IntN(4) {
 			if tuple && i < len(items) {
 				out = append(out, w.value(items[i], depth+1))
-			} else if !tuple {
+			} else {
 				out = append(out, w.value(s["items"], depth+1))
 			}
 		}
@@ -126,8 +143,30 @@ func (w *writer) value(v any, depth int) any {
 		return json.Number([]string{"0.5", "1.5", "4", "7"}[w.r.IntN(4)])
 	case "boolean":
 		return w.r.IntN(2) == 0
+	case "null":
+		return nil
 	}
-	return nil
+	return []any{nil, true, "a", json.Number("4"), json.Number("0.5"), []any{}, []any{"a", "a"}, map[string]any{}, map[string]any{"m0": "a"}}[w.r.IntN(9)]
+}
+
+// target returns what a local reference leads to.
+func (w *writer) target(ref string) any {
+	pointer, err := url.PathUnescape(strings.TrimPrefix(ref, "#"))
+	if err != nil {
+		return nil
+	}
+	var v any = w.root
+	for _, token := range strings.Split(pointer, "/")[1:] {
+		switch x := v.(type) {
+		case map[string]any:
+			v = x[strings.NewReplacer("~1", "/", "~0", "~").Replace(token)]
+		case []any:
+			if i, err := strconv.Atoi(token); err == nil && i < len(x) {
+				v = x[i]
+			}
+		}
+	}
+	return v
 }
 
 func (w *writer) object(s map[string]any, depth int) any {
@@ -137,13 +176,16 @@ func (w *writer) object(s map[string]any, depth int) any {
 		required[name] = true
 	}
 	props, _ := s["properties"].(map[string]any)
-	for name, schema := range props {
+	for _, name := range slices.Sorted(maps.Keys(props)) {
 		if required[name] || depth < 6 && w.r.IntN(2) == 0 {
-			out[name] = w.value(schema, depth+1)
+			out[name] = w.value(props[name], depth+1)
 		}
 	}
-	if s["additionalProperties"] == true && w.r.IntN(4) == 0 {
-		out["more"] = true
+	if more := s["additionalProperties"]; more != false && w.r.IntN(3) == 0 {
+		names := []string{"more", "m0", "m9", "a", "foo", "x-y", "ß", ""}
+		if name := names[w.r.IntN(len(names))]; props[name] == nil {
+			out[name] = w.value(more, depth+1)
+		}
 	}
 	return out
 }
@@ -161,11 +203,7 @@ func TestNotesNameWhatIsWider(t *testing.T) {
 			s, err := dialect.Rewrite(sample.Schema, d)
 			require.NoError(t, err)
 			rewritten := compile(t, s.JSON)
-			w := &writer{r: rand.New(rand.NewPCG(uint64(i), uint64(d)))}
-			require.NoError(t, json.Unmarshal(s.JSON, &w.root))
-			for range 16 {
-				text, err := json.Marshal(w.value(w.root, 0))
-				require.NoError(t, err)
+			for _, text := range written(t, s, rand.New(rand.NewPCG(uint64(i), uint64(d)))) {
 				if rewritten.Validate(parsed(t, text)) != nil {
 					continue
 				}
@@ -189,13 +227,20 @@ func parsed(t *testing.T, text []byte) any {
 	return v
 }
 
-// named reports whether notes name every keyword that a value breaks, where the schema says it. Of the
-// branches of a union it has to be so in one.
+// named reports whether notes name every keyword that a value breaks, where the schema says it, or a keyword that
+// has it in it. Of the branches of a union it has to be so in one.
 func named(e *jsonschema.ValidationError, notes []dialect.Note) bool {
 	_, at, _ := strings.Cut(e.SchemaURL, "#")
 	at = strings.NewReplacer("%25", "%", "%7E", "~").Replace(at)
-	if path := e.ErrorKind.KeywordPath(); len(path) > 0 {
-		at += "/" + path[0]
+	switch path := e.ErrorKind.KeywordPath(); e.ErrorKind.(type) {
+	case *kind.FalseSchema:
+		at += "/false"
+	case *kind.Not:
+		at += "/not"
+	default:
+		if len(path) > 0 {
+			at += "/" + path[0]
+		}
 	}
 	for _, n := range notes {
 		if own := n.At + "/" + n.Keyword; at == own || strings.HasPrefix(at, own+"/") {

@@ -19,6 +19,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"slices"
 
 	sdk "google.golang.org/genai"
 
@@ -29,6 +30,9 @@ import (
 
 // Tools returns the definitions in the form of the SDK.
 func Tools(t *models.Tools) []*sdk.Tool {
+	if len(t.All()) == 0 {
+		return nil
+	}
 	out := &sdk.Tool{}
 	for _, d := range t.All() {
 		out.FunctionDeclarations = append(out.FunctionDeclarations, &sdk.FunctionDeclaration{Name: d.Name, Description: d.Description, ParametersJsonSchema: d.Schema})
@@ -92,7 +96,8 @@ type Model struct {
 	name     string
 	config   sdk.GenerateContentConfig
 	tools    *models.Tools
-	id       string // of the conversation
+	own      []*sdk.Tool // of the program
+	id       string      // of the conversation
 	contents []*sdk.Content
 	heard    int // messages of the loop that are in contents
 	asked    int // of contents in the last request
@@ -108,9 +113,15 @@ func New(client *sdk.Client, reg *runtime.Registry, name string, config *sdk.Gen
 	if config != nil {
 		m.config = *config
 	}
-	m.config.Tools = append(m.config.Tools[:len(m.config.Tools):len(m.config.Tools)], Tools(tools)...)
+	m.own = m.config.Tools
+	m.offer(tools)
 	return m, nil
 }
+
+// Offer implements models.Offerer.
+func (m *Model) Offer(choose func(all *models.Tools) *models.Tools) { m.offer(choose(m.tools)) }
+
+func (m *Model) offer(t *models.Tools) { m.config.Tools = slices.Concat(m.own, Tools(t)) }
 
 // Next implements models.Model.
 func (m *Model) Next(ctx context.Context, said []models.Message) (models.Message, error) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	sdk "github.com/openai/openai-go/v3"
 
@@ -85,8 +86,9 @@ type ChatModel struct {
 	client sdk.Client
 	params sdk.ChatCompletionNewParams
 	tools  *models.Tools
-	heard  int // messages of the loop that are in params
-	asked  int // messages of params in the last request
+	own    []sdk.ChatCompletionToolUnionParam // of the program
+	heard  int                                // messages of the loop that are in params
+	asked  int                                // messages of params in the last request
 }
 
 // NewChat returns a model with the tools of a registry, beside those in params. params say which
@@ -102,9 +104,15 @@ func NewChatIn(d dialect.Dialect, client sdk.Client, reg *runtime.Registry, para
 	if err != nil {
 		return nil, err
 	}
-	params.Tools = append(params.Tools[:len(params.Tools):len(params.Tools)], ChatTools(tools)...)
-	return &ChatModel{client: client, params: params, tools: tools}, nil
+	m := &ChatModel{client: client, params: params, tools: tools, own: params.Tools}
+	m.offer(tools)
+	return m, nil
 }
+
+// Offer implements models.Offerer.
+func (m *ChatModel) Offer(choose func(all *models.Tools) *models.Tools) { m.offer(choose(m.tools)) }
+
+func (m *ChatModel) offer(t *models.Tools) { m.params.Tools = slices.Concat(m.own, ChatTools(t)) }
 
 // Next implements models.Model.
 func (m *ChatModel) Next(ctx context.Context, said []models.Message) (models.Message, error) {

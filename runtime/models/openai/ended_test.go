@@ -71,26 +71,35 @@ func TestChatMessageWithoutChoices(t *testing.T) {
 	}
 }
 
-// TestCustomCalls: each call of a message has a result, a call of a custom tool too.
+// TestCustomCalls: each call of a message has a result, a call of a custom tool too, in the form that is its own.
 func TestCustomCalls(t *testing.T) {
-	desk := wiretest.NewDesk(t)
-	body := strings.Replace(completion(0, wiretest.Calls("case_open", `{"customer":"Ida"}`)), `"tool_calls":[`,
-		`"tool_calls":[{"id":"odd","type":"custom","custom":{"name":"case_open","input":"{\"customer\":\"Bob\"}"}},`, 1)
-	server := wiretest.Serve(t, body, completion(1, wiretest.Step{Text: "Done."}))
-	model, err := apis[2].model(dialect.OpenAI, client(server), desk.Registry)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var results []models.Result
-	loop := models.Loop{Run: desk.Run, Model: model, MaxTurns: 2, Saw: func(m models.Message) { results = append(results, m.Results...) }}
-	_, _ = loop.Do(t.Context(), wiretest.Request) // the case stays open
-	if len(results) != 2 || !results[0].IsError || !strings.Contains(results[0].Text, "custom tool") || results[1].IsError {
-		t.Errorf("%v", results)
-	}
-	if len(server.Sent) < 2 || !strings.Contains(server.Sent[1], `"tool_call_id":"odd"`) {
-		t.Errorf("the call has no result: %v", server.Sent)
-	}
-	if n := desk.Run.Status().Invocations["case_open"]; n != 1 {
-		t.Errorf("%d invocations", n)
+	step, done := wiretest.Calls("case_open", `{"customer":"Ida"}`), wiretest.Step{Text: "Done."}
+	for n, c := range map[int]struct{ body, answered string }{
+		0: {strings.Replace(response(0, step), `"output":[`, `"output":[{"type":"custom_tool_call","id":"ct","call_id":"odd","name":"case_open","input":"{\"customer\":\"Bob\"}"},`, 1),
+			`"call_id":"odd","output":`},
+		2: {strings.Replace(completion(0, step), `"tool_calls":[`, `"tool_calls":[{"id":"odd","type":"custom","custom":{"name":"case_open","input":"{\"customer\":\"Bob\"}"}},`, 1),
+			`"tool_call_id":"odd"`},
+	} {
+		desk := wiretest.NewDesk(t)
+		server := wiretest.Serve(t, c.body, apis[n].write(1, done))
+		model, err := apis[n].model(dialect.OpenAI, client(server), desk.Registry)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var results []models.Result
+		loop := models.Loop{Run: desk.Run, Model: model, MaxTurns: 2, Saw: func(m models.Message) { results = append(results, m.Results...) }}
+		_, _ = loop.Do(t.Context(), wiretest.Request) // the case stays open
+		if len(results) != 2 || !results[0].IsError || !strings.Contains(results[0].Text, "custom tool") || results[1].IsError {
+			t.Errorf("%v", results)
+		}
+		if len(server.Sent) < 2 || !strings.Contains(server.Sent[1], c.answered) {
+			t.Fatalf("the call has no result: %v", server.Sent)
+		}
+		if own := strings.Contains(server.Sent[1], `"type":"custom_tool_call_output"`); own != (n == 0) {
+			t.Errorf("the form of the result: %s", server.Sent[1])
+		}
+		if n := desk.Run.Status().Invocations["case_open"]; n != 1 {
+			t.Errorf("%d invocations", n)
+		}
 	}
 }

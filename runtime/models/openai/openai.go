@@ -17,6 +17,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 
 	sdk "github.com/openai/openai-go/v3"
 	"github.com/openai/openai-go/v3/packages/param"
@@ -41,19 +42,36 @@ func Tools(t *models.Tools) []responses.ToolUnionParam {
 	return out
 }
 
-// Calls returns the calls of a response, which must be whole: see Message.
+// Calls returns the calls of a response, which must be whole: see Message. A call of a custom tool is among
+// them, since each call needs a result; Message refuses it.
 func Calls(t *models.Tools, r *responses.Response) []runtime.Call {
 	var calls []runtime.Call
 	for _, item := range r.Output {
-		if f, ok := item.AsAny().(responses.ResponseFunctionToolCall); ok {
+		switch item.Type {
+		case "function_call":
+			f := item.AsFunctionCall()
 			calls = append(calls, t.Call(f.CallID, f.Name, []byte(f.Arguments)))
+		case "custom_tool_call":
+			c := item.AsCustomToolCall()
+			calls = append(calls, runtime.Call{ID: c.CallID, Tool: c.Name, Input: []byte(c.Input)})
 		}
 	}
 	return calls
 }
 
+// customs returns the calls of custom tools of a response.
+func customs(r *responses.Response) (out []responses.ResponseCustomToolCall) {
+	for _, item := range r.Output {
+		if item.Type == "custom_tool_call" {
+			out = append(out, item.AsCustomToolCall())
+		}
+	}
+	return out
+}
+
 // Message returns a response for a models.Loop. The calls of one that was cut off at the limit of tokens
-// are refused. The error says why a response failed, or ended otherwise than the model meant it to.
+// are refused, and those of custom tools. The error says why a response failed, or ended otherwise than the
+// model meant it to.
 func Message(t *models.Tools, r *responses.Response) (models.Message, error) {
 	cut, err := ended(r)
 	if err != nil {
@@ -63,13 +81,27 @@ func Message(t *models.Tools, r *responses.Response) (models.Message, error) {
 	if cut {
 		return out.Cut(), nil
 	}
+	for _, c := range customs(r) {
+		out.Refused = append(out.Refused, models.Refuse(c.CallID, c.Name, errCustom))
+	}
 	return out, nil
 }
 
-// Results returns the items that answer the calls of a response.
-func Results(results []models.Result) []responses.ResponseInputItemUnionParam {
+// Results returns the items that answer the calls of a response r. Calls of custom tools are answered in another
+// form: nil stands for a response without any.
+func Results(r *responses.Response, results []models.Result) []responses.ResponseInputItemUnionParam {
+	custom := map[string]bool{}
+	if r != nil {
+		for _, c := range customs(r) {
+			custom[c.CallID] = true
+		}
+	}
 	out := make([]responses.ResponseInputItemUnionParam, 0, len(results))
 	for _, r := range results {
+		if custom[r.ID] {
+			out = append(out, responses.ResponseInputItemParamOfCustomToolCallOutput(r.ID, r.Text))
+			continue
+		}
 		item := responses.ResponseInputItemParamOfFunctionCallOutput(r.Text)
 		item.OfFunctionCallOutput.CallID = param.NewOpt(r.ID)
 		out = append(out, item)
@@ -90,8 +122,10 @@ type Model struct {
 	client sdk.Client
 	params responses.ResponseNewParams
 	tools  *models.Tools
-	heard  int // messages of the loop that are in params
-	asked  int // items of params in the last request
+	own    []responses.ToolUnionParam // of the program
+	answer *responses.Response        // the last one
+	heard  int                        // messages of the loop that are in params
+	asked  int                        // items of params in the last request
 }
 
 // New returns a model with the tools of a registry, beside those in params. params say which model,
@@ -106,9 +140,15 @@ func NewIn(d dialect.Dialect, client sdk.Client, reg *runtime.Registry, params r
 	if err != nil {
 		return nil, err
 	}
-	params.Tools = append(params.Tools[:len(params.Tools):len(params.Tools)], Tools(tools)...)
-	return &Model{client: client, params: params, tools: tools}, nil
+	m := &Model{client: client, params: params, tools: tools, own: params.Tools}
+	m.offer(tools)
+	return m, nil
 }
+
+// Offer implements models.Offerer.
+func (m *Model) Offer(choose func(all *models.Tools) *models.Tools) { m.offer(choose(m.tools)) }
+
+func (m *Model) offer(t *models.Tools) { m.params.Tools = slices.Concat(m.own, Tools(t)) }
 
 // Next implements models.Model.
 func (m *Model) Next(ctx context.Context, said []models.Message) (models.Message, error) {
@@ -120,7 +160,7 @@ func (m *Model) Next(ctx context.Context, said []models.Message) (models.Message
 		if s.Role == models.User {
 			*items = append(*items, responses.ResponseInputItemParamOfMessage(s.Text, responses.EasyInputMessageRoleUser))
 		}
-		*items = append(*items, Results(s.Results)...)
+		*items = append(*items, Results(m.answer, s.Results)...)
 	}
 	m.heard, m.asked = len(said), len(*items)
 	answer, err := m.ask(ctx)
@@ -131,6 +171,7 @@ func (m *Model) Next(ctx context.Context, said []models.Message) (models.Message
 	if err != nil {
 		return models.Message{}, err
 	}
+	m.answer = answer
 	for _, item := range answer.Output {
 		*items = append(*items, param.Override[responses.ResponseInputItemUnionParam](json.RawMessage(item.RawJSON())))
 	}

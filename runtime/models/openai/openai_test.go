@@ -259,7 +259,7 @@ func TestAllocations(t *testing.T) {
 		t.Fatal(err)
 	}
 	wiretest.Allocations(t, func(of models.Result) {
-		if len(openai.Calls(tools, &r)) != 1 || len(openai.Results([]models.Result{models.ResultOf(of.Outcome)})) != 1 {
+		if len(openai.Calls(tools, &r)) != 1 || len(openai.Results(&r, []models.Result{models.ResultOf(of.Outcome)})) != 1 {
 			t.Error("the call is lost")
 		}
 	}, func() { _ = r.Output[1].AsAny() })

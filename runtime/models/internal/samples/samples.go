@@ -223,7 +223,7 @@ func (g *maker) reference(depth int) node {
 	return n
 }
 
-// All returns the examples of a checkout, the tools of a public server and n made schemas.
+// All returns the examples of a checkout, the tools of a public server and twice n made schemas.
 func All(checkout string, n int) ([]Sample, error) {
 	list, err := Examples(checkout)
 	if err != nil {
@@ -231,7 +231,7 @@ func All(checkout string, n int) ([]Sample, error) {
 	}
 	real, err := Real()
 	for seed := range n {
-		real = append(real, Random(uint64(seed)))
+		real = append(real, Random(uint64(seed)), Complete(uint64(seed)))
 	}
 	return append(list, real...), err
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/ambit-tools/ambit/cmd/ambit/cli/internal/project"
 	"github.com/ambit-tools/ambit/dsl"
 	"github.com/ambit-tools/ambit/gen"
+	"github.com/ambit-tools/ambit/gen/dynamic"
 	"github.com/ambit-tools/ambit/internal/evolution"
 )
 
@@ -32,7 +33,11 @@ func compared(d *project.Declaration, against string) ([]finding, error) {
 	}
 	var notes []finding
 	var broken cmdutil.CodedErrors
-	for _, b := range evolution.Compare(old, d.File) {
+	breaks := evolution.Compare(old, d.File)
+	if was, is := pins(old), pins(d.File); was != nil && is != nil {
+		breaks = append(breaks, evolution.Stale(old, d.File, was, is)...)
+	}
+	for _, b := range breaks {
 		text := fmt.Sprintf("breaks %s: %s", strings.Join(b.For, ", "), b.Text)
 		if b.Tool != "" {
 			text = fmt.Sprintf("tool %q: %s", b.Tool, text)
@@ -49,6 +54,20 @@ func compared(d *project.Declaration, against string) ([]finding, error) {
 		return notes, broken
 	}
 	return notes, nil
+}
+
+// pins are those of the tools of a declaration, by their names; nil where no code can be
+// generated from it, which is said elsewhere.
+func pins(f *dsl.File) map[string]string {
+	tools, err := dynamic.Load(f)
+	if err != nil {
+		return nil
+	}
+	all := make(map[string]string, len(tools))
+	for _, t := range tools {
+		all[t.Spec.Name] = t.Spec.Pin
+	}
+	return all
 }
 
 // earlier reads the declaration to compare with: a file, or git:REF, the file at path as it

@@ -11,11 +11,7 @@ import (
 	"io"
 	"os"
 
-	"github.com/ambit-tools/ambit/dsl"
-	"github.com/ambit-tools/ambit/gen"
-	"github.com/ambit-tools/ambit/internal/importer"
-	"github.com/ambit-tools/ambit/runtime/models/dialect"
-	"github.com/ambit-tools/ambit/runtime/models/internal/samples"
+	"github.com/ambit-tools/ambit/runtime/models/internal/samples/declared"
 )
 
 func main() {
@@ -41,35 +37,15 @@ func run(args []string, stdout io.Writer) error {
 			return err
 		}
 		tool["name"] = tool["tool"]
-		if err := publish(out, tool); err != nil {
+		published, err := declared.Publish(tool)
+		if err != nil {
 			return fmt.Errorf("%s: %w", tool["name"], err)
+		}
+		for _, sample := range published {
+			if err := out.Encode(sample); err != nil {
+				return err
+			}
 		}
 	}
 	return buffered.Flush()
-}
-
-// publish imports one tool; one that cannot be imported is left out.
-func publish(out *json.Encoder, tool map[string]json.RawMessage) error {
-	list, err := json.Marshal([]any{tool})
-	if err != nil {
-		return err
-	}
-	r, err := importer.MCP(list, importer.Options{Package: "corpus", Path: "tools.yaml"})
-	if err != nil || r.Text == nil {
-		return err
-	}
-	f, err := dsl.Parse("tools.yaml", r.Text, dsl.WithPatterns(gen.PatternFault))
-	if err != nil {
-		return err
-	}
-	tools, err := gen.Schemas(f, dialect.JSONSchema)
-	if err != nil {
-		return err
-	}
-	for _, t := range tools {
-		if err := out.Encode(samples.Sample{Name: t.Tool.Name, Schema: t.Schema.JSON}); err != nil {
-			return err
-		}
-	}
-	return nil
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/ambit-tools/ambit/runtime/models/dialect"
 	"github.com/ambit-tools/ambit/runtime/models/internal/samples"
+	"github.com/ambit-tools/ambit/runtime/models/internal/samples/declared"
 )
 
 func main() {
@@ -24,7 +25,7 @@ func main() {
 	}
 }
 
-// made is how many made tools there are.
+// made is how many made schemas of each kind there are, and how many made declarations.
 const made = 200
 
 // lines returns what the vendors' own transforms judge, by the folder of a checkout and a function that lists
@@ -38,6 +39,11 @@ func lines(checkout string, list func(checkout string, made int) ([]samples.Samp
 	if err != nil {
 		return nil, err
 	}
+	declarations, err := declared.Made(made)
+	if err != nil {
+		return nil, err
+	}
+	all = append(all, declarations...)
 	var out bytes.Buffer
 	if err := write(&out, published, dialect.JSONSchema); err != nil {
 		return nil, err

@@ -27,6 +27,9 @@ var published = map[string]string{
 	"file_write": "same", "message_send": "same", "slow_write": "same",
 }
 
+// unrecorded are tools of examples that no verdict is of yet.
+var unrecorded []string
+
 // recorded returns the verdicts by what was asked: the digest, the dialect and the tool.
 func recorded(t *testing.T) map[string]string {
 	t.Helper()
@@ -43,18 +46,12 @@ func recorded(t *testing.T) map[string]string {
 
 // TestVendorsTransforms: the vendors' own transforms, openai/lib/transform and
 // @anthropic-ai/sdk/lib/transform-json-schema, change nothing of a strict schema. Of the nine inputs of
-// examples/workspace OpenAI's refuses six as published, and takes all nine as they are rewritten. Tools of
-// other examples that came after the recording are judged by .ci/nightly.
+// examples/workspace OpenAI's refuses six as published, and takes all nine as they are rewritten. Those that
+// unrecorded lists came after the recording, and are judged by .ci/nightly.
 func TestVendorsTransforms(t *testing.T) {
 	asked, err := lines("../../../../..", samples.All)
 	require.NoError(t, err)
 	said := recorded(t)
-	later := map[string]bool{}
-	examples, err := samples.Examples("../../../../..")
-	require.NoError(t, err)
-	for _, e := range examples {
-		later[e.Name] = published[e.Name] == ""
-	}
 	strict, asPublished, rewritten := map[string]int{}, map[string]string{}, map[string]bool{}
 	for question := range bytes.Lines(asked) {
 		question = bytes.TrimSuffix(question, []byte("\n"))
@@ -65,7 +62,7 @@ func TestVendorsTransforms(t *testing.T) {
 		_, workspace := published[q.Tool]
 		switch {
 		case !ok:
-			require.True(t, later[q.Tool], "the verdict is of another schema: record it again\n%s", question)
+			require.Contains(t, unrecorded, q.Tool, "the verdict is of another schema: record it again\n%s", question)
 		case q.Dialect != "json_schema":
 			require.Equal(t, "same", verdict, "%s in %s", q.Tool, q.Dialect)
 			strict[q.Dialect]++
@@ -78,6 +75,6 @@ func TestVendorsTransforms(t *testing.T) {
 	for tool := range published {
 		require.True(t, rewritten[tool], "%s is not strict", tool)
 	}
-	require.Greater(t, strict["openai_strict"], 150)
-	require.Greater(t, strict["anthropic_strict"], 150)
+	require.Greater(t, strict["openai_strict"], 350)
+	require.Greater(t, strict["anthropic_strict"], 350)
 }

@@ -1,0 +1,146 @@
+package dialect
+
+import "slices"
+
+// ambiguous notes the members that were made nullable and that Schema.Restore may not take the null out of:
+// an object may be of another branch of the union too, in which the schema itself allows null there.
+func (w *rewriter) ambiguous(root *object) {
+	a := &ambiguity{w: w, reader: reader{root: root, made: w.made, tuples: w.tuples}, walked: map[*object]bool{}, compared: map[[2]*object]bool{}, both: map[[2]*object]bool{}}
+	a.walk(root)
+}
+
+type ambiguity struct {
+	w        *rewriter
+	reader   reader
+	walked   map[*object]bool
+	compared map[[2]*object]bool
+	both     map[[2]*object]bool // what meet is asked of, and its answers
+}
+
+// walk looks at the unions of a schema and of all in it.
+func (a *ambiguity) walk(node *object) {
+	if node == nil || a.walked[node] {
+		return
+	}
+	a.walked[node] = true
+	branches := a.reader.expand([]*object{node})
+	for i, x := range branches {
+		for _, y := range branches[:i] {
+			if a.meet(x, y) {
+				a.compare(x, y)
+			}
+		}
+	}
+	for _, s := range branches {
+		for _, m := range s.object("properties").fields() {
+			below, _ := m.value.(*object)
+			a.walk(below)
+		}
+		tuple := a.reader.tuples[s]
+		for _, element := range tuple {
+			a.walk(element)
+		}
+		if tuple == nil {
+			a.walk(s.object("items"))
+		}
+	}
+}
+
+// compare notes the members of which null means something else in x than in y: a value may be of both.
+func (a *ambiguity) compare(x, y *object) {
+	key := [2]*object{x, y}
+	if a.compared[key] {
+		return
+	}
+	a.compared[key] = true
+	for _, m := range x.object("properties").fields() {
+		in, _ := m.value.(*object)
+		other := y.object("properties").object(m.name)
+		if in == nil || other == nil {
+			continue
+		}
+		madeIn, madeOther := a.reader.made[x][m.name], a.reader.made[y][m.name]
+		switch {
+		case madeIn != "" && madeOther == "" && a.reader.admitsNull(other):
+			a.note(madeIn)
+		case madeIn == "" && madeOther != "" && a.reader.admitsNull(in):
+			a.note(madeOther)
+		}
+		a.each(in, other)
+	}
+	for i := range max(1, len(a.reader.tuples[x]), len(a.reader.tuples[y])) {
+		if in, other := a.reader.element(x, i), a.reader.element(y, i); in != nil && other != nil {
+			a.each(in, other)
+		}
+	}
+}
+
+func (a *ambiguity) each(x, y *object) {
+	for _, in := range a.reader.expand([]*object{x}) {
+		for _, other := range a.reader.expand([]*object{y}) {
+			if in != other && a.meet(in, other) {
+				a.compare(in, other)
+			}
+		}
+	}
+}
+
+func (a *ambiguity) note(at string) {
+	a.w.noteAt(at, "required", Changed, "null may be left where the member could be left out: another branch of the union, which allows null here, may allow the same object")
+}
+
+// meet reports whether a value may be of both x and y, which are no unions, as far as names, types and listed
+// values say.
+func (a *ambiguity) meet(x, y *object) bool {
+	key := [2]*object{x, y}
+	if answer, ok := a.both[key]; ok {
+		return answer
+	}
+	if len(a.both) > maxNodes {
+		return true
+	}
+	a.both[key] = true // while it is asked: what refers to itself meets unless something else says no
+	a.both[key] = a.couldMeet(x, y)
+	return a.both[key]
+}
+
+func (a *ambiguity) couldMeet(x, y *object) bool {
+	if !slices.ContainsFunc(kinds(x), func(k string) bool { return slices.Contains(kinds(y), k) }) {
+		return false
+	}
+	if one, ok := listed(x); ok {
+		if two, ok := listed(y); ok {
+			return slices.ContainsFunc(one, func(v any) bool {
+				return slices.ContainsFunc(two, func(u any) bool { return sameScalar(v, u) })
+			})
+		}
+	}
+	props, others := x.object("properties"), y.object("properties")
+	if props == nil || others == nil {
+		return true
+	}
+	if len(props.members) != len(others.members) {
+		return false
+	}
+	for _, m := range props.members {
+		in, _ := m.value.(*object)
+		other := others.object(m.name)
+		if in == nil || other == nil || !slices.ContainsFunc(a.reader.expand([]*object{in}), func(x *object) bool {
+			return slices.ContainsFunc(a.reader.expand([]*object{other}), func(y *object) bool { return a.meet(x, y) })
+		}) {
+			return false
+		}
+	}
+	return true
+}
+
+// kinds returns the types of a rewritten schema that is neither a union nor a reference, numbers as one.
+func kinds(s *object) []string {
+	types := slices.Clone(typesOf(s))
+	for i, t := range types {
+		if t == "integer" {
+			types[i] = "number"
+		}
+	}
+	return types
+}
