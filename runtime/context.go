@@ -14,14 +14,16 @@ type CallInfo struct {
 	Agent                  string // the sub-agent that calls; empty: none
 	Principal              string
 	Behavior               string
-	Attempt                int    // from 1
-	Undo                   bool   // the call is being undone
-	Fence                  uint64 // grows with every owner of the journal: a system that has seen a greater one should refuse; 0: no journal
-	Metadata               map[string]string
-	Capabilities           []string // that the tool declares
-	Request                string   // for consent that was approved; empty: none
-	Grant                  string   // the grant that answered instead; empty: none
-	ApprovedBy             []string // who approved the request, or gave the grant
+	Attempt                int               // from 1
+	Undo                   bool              // the call is being undone
+	Fence                  uint64            // grows with every owner of the journal: a system that has seen a greater one should refuse; 0: no journal
+	Metadata               map[string]string // of the call and its run; it must not be changed
+	Turn                   int               // of the run, from 1
+	ClientRequest          string            // the request_id of Metadata, cut at 256 bytes; empty: none
+	Capabilities           []string          // that the tool declares
+	Request                string            // for consent that was approved; empty: none
+	Grant                  string            // the grant that answered instead; empty: none
+	ApprovedBy             []string          // who approved the request, or gave the grant
 
 	effect   rules.Digest // of the members that the tool declares; zero: it declares none
 	deadline time.Time
@@ -43,7 +45,7 @@ func FromContext(ctx context.Context) (CallInfo, bool) {
 func CallInfoOf(i callctx.Info) CallInfo {
 	return CallInfo{
 		ID: i.ID, Tool: i.Tool, Session: i.Session, Run: i.Run, Agent: i.Agent, Principal: i.Principal, Behavior: i.Behavior,
-		Attempt: i.Attempt, Undo: i.Undo, Fence: i.Fence, Metadata: i.Metadata,
+		Attempt: i.Attempt, Undo: i.Undo, Fence: i.Fence, Metadata: i.Metadata, Turn: i.Turn, ClientRequest: i.ClientRequest,
 		Capabilities: i.Capabilities, Request: i.Request, Grant: i.Grant, ApprovedBy: i.ApprovedBy, effect: i.Effect, deadline: i.Deadline, now: i.Now,
 	}
 }

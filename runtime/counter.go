@@ -25,7 +25,8 @@ type Transition struct {
 	Times    Times         // with Ended; of an undo Handler
 	Attempts int           // with Ended: how often the handler was started
 	Input    int           // bytes, of tool.invoked
-	Output   int           // bytes, with Ended
+	Output   int           // bytes, with Ended; of tool.output the texts told since the tool.output before
+	Dropped  int           // bytes of tool.output, since the tool.output before
 	Artifact int64         // bytes, with Ended: the output was stored aside
 
 	Resolution consent.Resolution // of approval.decided

@@ -83,6 +83,11 @@
 //	...
 //	err = runtime.Commit(ctx, func() error { return os.Rename(tmp, path) })
 //
+// [Report] tells those who follow the call how far the handler is, and what it prints. It passes the same
+// fence, and it takes sensitive values out. The output of the call stays what the handler returns:
+//
+//	err = runtime.Report(ctx, runtime.Progress{Done: n, Total: files, Text: "compiled " + name + "\n"})
+//
 // A [Participant] takes part in the transaction of a call; [PartOf] returns its part of the
 // present attempt. The executor commits the part once it has accepted the output, and rolls it
 // back in every other case. Outcome.RolledBack says that nothing is left of what the call did.

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime/internal/enum"
+	"github.com/ambit-tools/ambit/runtime/journal"
 )
 
 // A State is the state of a call in its life cycle.
@@ -97,6 +98,8 @@ type Event struct {
 	Tool, ToolVersion string
 	CallID            string
 	SessionID, RunID  string
+	Turn              int    // of the run, from 1; 0: not known, or of no call
+	ClientRequest     string // the request_id of the call's metadata; empty: none
 	Agent             string // the sub-agent; empty: none
 	Principal         string
 	RequestID         string // of the request for consent
@@ -114,7 +117,8 @@ type Event struct {
 	Times       Times         // of an outcome, and the Handler of an undo
 	InputBytes  int
 	OutputBytes int
-	Dropped     uint64 // of sink.dropped: how many events the sink has missed
+	Dropped     uint64              // of sink.dropped: how many events the sink has missed
+	Live        *journal.LiveCounts // of tool.output
 
 	// For operators only, never for the model.
 	Err   string // error text, panic value or violations

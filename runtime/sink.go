@@ -9,6 +9,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/ambit-tools/ambit/runtime/journal"
 )
 
 // A MemorySink stores events in memory. The zero value is ready for use.
@@ -47,34 +49,37 @@ func (s *JSONSink) Emit(e *Event) error { return s.enc.Encode(e) }
 
 // eventJSON is the JSON form of an Event.
 type eventJSON struct {
-	Seq         uint64    `json:"seq"`
-	Time        time.Time `json:"time"`
-	Kind        EventKind `json:"event"`
-	From        State     `json:"from"`
-	To          State     `json:"to"`
-	Tool        string    `json:"tool"`
-	ToolVersion string    `json:"tool_version,omitempty"`
-	CallID      string    `json:"call"`
-	SessionID   string    `json:"session"`
-	RunID       string    `json:"run"`
-	Agent       string    `json:"agent,omitempty"`
-	Principal   string    `json:"principal,omitempty"`
-	RequestID   string    `json:"request,omitempty"`
-	By          string    `json:"by,omitempty"`
-	Resolution  string    `json:"resolution,omitempty"`
-	Rejection   string    `json:"rejection,omitempty"`
-	Attempt     int       `json:"attempt,omitempty"`
-	Outcome     string    `json:"outcome,omitempty"`
-	Reason      Reason    `json:"reason,omitzero"`
-	AllReasons  []Reason  `json:"all_reasons,omitempty"`
-	Revision    string    `json:"policy_revision,omitempty"`
-	Duration    float64   `json:"duration_ms"`
-	Times       timesJSON `json:"times_ms,omitzero"`
-	InputBytes  int       `json:"input_bytes"`
-	OutputBytes int       `json:"output_bytes,omitempty"`
-	Dropped     uint64    `json:"dropped,omitempty"`
-	Err         string    `json:"error,omitempty"`
-	Stack       string    `json:"stack,omitempty"`
+	Seq         uint64              `json:"seq"`
+	Time        time.Time           `json:"time"`
+	Kind        EventKind           `json:"event"`
+	From        State               `json:"from"`
+	To          State               `json:"to"`
+	Tool        string              `json:"tool"`
+	ToolVersion string              `json:"tool_version,omitempty"`
+	CallID      string              `json:"call"`
+	SessionID   string              `json:"session"`
+	RunID       string              `json:"run"`
+	Turn        int                 `json:"turn,omitempty"`
+	Client      string              `json:"request_id,omitempty"`
+	Agent       string              `json:"agent,omitempty"`
+	Principal   string              `json:"principal,omitempty"`
+	RequestID   string              `json:"request,omitempty"`
+	By          string              `json:"by,omitempty"`
+	Resolution  string              `json:"resolution,omitempty"`
+	Rejection   string              `json:"rejection,omitempty"`
+	Attempt     int                 `json:"attempt,omitempty"`
+	Outcome     string              `json:"outcome,omitempty"`
+	Reason      Reason              `json:"reason,omitzero"`
+	AllReasons  []Reason            `json:"all_reasons,omitempty"`
+	Revision    string              `json:"policy_revision,omitempty"`
+	Duration    float64             `json:"duration_ms"`
+	Times       timesJSON           `json:"times_ms,omitzero"`
+	InputBytes  int                 `json:"input_bytes"`
+	OutputBytes int                 `json:"output_bytes,omitempty"`
+	Dropped     uint64              `json:"dropped,omitempty"`
+	Live        *journal.LiveCounts `json:"live,omitempty"`
+	Err         string              `json:"error,omitempty"`
+	Stack       string              `json:"stack,omitempty"`
 }
 
 // MarshalJSON returns e as a JSON object; empty members are omitted.
@@ -84,10 +89,10 @@ func (e Event) MarshalJSON() ([]byte, error) {
 		outcome = e.Outcome.String()
 	}
 	return json.Marshal(eventJSON{
-		e.Seq, e.Time, e.Kind, e.From, e.To, e.Tool, e.ToolVersion, e.CallID, e.SessionID, e.RunID, e.Agent, e.Principal,
+		e.Seq, e.Time, e.Kind, e.From, e.To, e.Tool, e.ToolVersion, e.CallID, e.SessionID, e.RunID, e.Turn, e.ClientRequest, e.Agent, e.Principal,
 		e.RequestID, e.By, e.Resolution, e.Rejection,
 		e.Attempt, outcome, e.Reason, e.AllReasons, e.Revision, float64(e.Duration) / float64(time.Millisecond), jsonOf(e.Times),
-		e.InputBytes, e.OutputBytes, e.Dropped, e.Err, e.Stack,
+		e.InputBytes, e.OutputBytes, e.Dropped, e.Live, e.Err, e.Stack,
 	})
 }
 
@@ -116,10 +121,14 @@ func (s *LogSink) Emit(e *Event) error {
 		slog.Uint64("seq", e.Seq), slog.String("tool", e.Tool), slog.String("call", e.CallID),
 		slog.String("session", e.SessionID), slog.String("run", e.RunID), slog.String("state", e.To.String()),
 		slog.Duration("duration", e.Duration))
+	if e.Turn > 0 {
+		r.AddAttrs(slog.Int("turn", e.Turn))
+	}
 	if e.Dropped > 0 {
 		r.AddAttrs(slog.Uint64("dropped", e.Dropped))
 	}
 	for _, a := range []slog.Attr{
+		slog.String("request_id", e.ClientRequest),
 		slog.String("reason", cmp.Or(e.Reason.String(), e.Rejection)), slog.String("error", e.Err), slog.String("stack", e.Stack),
 	} {
 		if a.Value.String() != "" {

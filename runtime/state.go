@@ -55,7 +55,10 @@ var lifecycle = [...][StateRolledBack + 1]stateSet{
 	},
 	EventRolledBack: {StateExecuting: rolledBack, StateFailed: rolledBack, StateAborted: rolledBack},
 
-	EventStale:      {StateExecuting: executing},
+	EventStale: {
+		StateValidated: validated, StateAuthorized: authorized, // the declaration of a call that waits has changed
+		StateExecuting: executing,
+	},
 	EventOrphaned:   {StateExecuting: executing},
 	EventUnknown:    {StateExecuting: executing},
 	EventReconciled: {StateExecuting: completed | failed | rolledBack},

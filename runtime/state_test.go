@@ -43,7 +43,7 @@ func lifecycleInWords() map[EventKind][]leads {
 			{StateExecuting, []State{StateRolledBack}}, {StateFailed, []State{StateRolledBack}},
 			{StateAborted, []State{StateRolledBack}},
 		},
-		EventStale:      {stay(StateExecuting)},
+		EventStale:      {stay(StateValidated), stay(StateAuthorized), stay(StateExecuting)},
 		EventOrphaned:   {stay(StateExecuting)},
 		EventUnknown:    {stay(StateExecuting)},
 		EventReconciled: {{StateExecuting, []State{StateCompleted, StateFailed, StateRolledBack}}},

@@ -14,6 +14,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime/internal/facts"
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
 	"github.com/ambit-tools/ambit/runtime/internal/lockorder"
+	"github.com/ambit-tools/ambit/runtime/internal/metadata"
 	"github.com/ambit-tools/ambit/runtime/internal/outcomes"
 	"github.com/ambit-tools/ambit/runtime/internal/refusal"
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
@@ -328,10 +329,7 @@ func (c *work) releaseResources() {
 	}
 }
 
-var (
-	_ attempt.Owner = (*call)(nil)
-	_ attempt.Owner = (*ident)(nil) // of an undo
-)
+var _ attempt.Owner = (*call)(nil)
 
 // Info describes the call to code of its tool, with the consent that it has. c.mu is held.
 func (c *call) Info() callctx.Info {
@@ -349,7 +347,7 @@ func (c *ident) Info() callctx.Info {
 	cfg := c.run.session.cfg.Load()
 	info := callctx.Info{
 		ID: c.id, Tool: c.record.Tool, Session: cfg.ID, Run: c.run.id, Agent: c.run.agent,
-		Principal: c.run.principal, Behavior: cfg.Behavior, Undo: c.undoing, Metadata: c.metadata,
+		Principal: c.run.principal, Behavior: cfg.Behavior, Undo: c.undoing, Metadata: c.metadata, Turn: c.turn.number, ClientRequest: metadata.Request(c.metadata),
 	}
 	if c.tool != nil {
 		info.Capabilities = c.tool.Spec.Capabilities

@@ -77,10 +77,8 @@ func (c *call) decideToCommit(e *result, seals []journal.Seal) bool {
 func (c *call) decision(e *result, seals []journal.Seal) (_ *journal.Record, private []byte) {
 	out := e.outcome
 	c.completeOutcome(&out, c.clock(), true)
-	d := entry.Draft{Record: journal.Record{
-		Kind: journal.KindCommitting, At: entry.At(c.clock()), Session: c.run.session.id, Run: c.run.id, Call: c.id,
-		Tool: c.record.Tool, Attempt: c.life.Attempt(), Duration: out.Duration, Revision: c.revision, Sealed: seals,
-	}}
+	d := entry.Draft{Record: newRecord(&c.ident, journal.KindCommitting, c.clock())}
+	d.Attempt, d.Duration, d.Revision, d.Sealed = c.life.Attempt(), out.Duration, c.revision, seals
 	c.addOutcome(&d, &out)
 	return d.Entry()
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime/internal/commitlog"
 	"github.com/ambit-tools/ambit/runtime/internal/entry"
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
+	"github.com/ambit-tools/ambit/runtime/internal/metadata"
 	"github.com/ambit-tools/ambit/runtime/internal/outcomes"
 	"github.com/ambit-tools/ambit/runtime/internal/process"
 	"github.com/ambit-tools/ambit/runtime/internal/tally"
@@ -28,11 +29,17 @@ func (e *Executor) recordOwner() {
 }
 
 // recordRun records that a run has started, stopped or closed. s.mu is held.
-func (s *Session) recordRun(kind, run string) {
+func (s *Session) recordRun(kind, run string, of *runNode) {
 	if !s.exec.log.On() {
 		return
 	}
-	r := &journal.Record{Kind: kind, At: entry.At(s.exec.sched.Now()), Session: s.id, Run: run, Principal: s.cfg.Load().Principal, Rules: s.memory.Take()}
+	r := &journal.Record{
+		Kind: kind, At: entry.At(s.exec.sched.Now()), Session: s.id, Run: run, RequestID: metadata.Request(of.Metadata),
+		Principal: s.cfg.Load().Principal, Rules: s.memory.Take(),
+	}
+	if kind == journal.KindRunStarted {
+		r.Metadata = of.Metadata
+	}
 	s.exec.log.Add(r, nil)
 }
 
@@ -60,6 +67,14 @@ func (e *Executor) recordConsent(at time.Time, by string, flush func(uint64) err
 	}))
 }
 
+// newRecord returns a record of the call that is about none of its transitions.
+func newRecord(c *ident, kind string, at time.Time) journal.Record {
+	return journal.Record{
+		Kind: kind, At: entry.At(at), Session: c.run.session.id, Run: c.run.id, Turn: c.turn.number, RequestID: metadata.Request(c.metadata),
+		Call: c.id, Tool: c.record.Tool,
+	}
+}
+
 // recordPrepared stores and records the state that the undo of the call needs.
 func (c *call) recordPrepared(state wire.Value) {
 	c.mu.Lock() // an undo may come while the handler still runs
@@ -68,9 +83,7 @@ func (c *call) recordPrepared(state wire.Value) {
 	if !c.exec.log.On() {
 		return
 	}
-	d := entry.Draft{Record: journal.Record{
-		Kind: journal.KindPrepared, At: entry.At(c.clock()), Session: c.run.session.id, Run: c.run.id, Call: c.id, Tool: c.record.Tool,
-	}}
+	d := entry.Draft{Record: newRecord(&c.ident, journal.KindPrepared, c.clock())}
 	if state != nil {
 		d.AddPrepared(state)
 	}

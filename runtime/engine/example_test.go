@@ -8,6 +8,7 @@ import (
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/engine"
+	"github.com/ambit-tools/ambit/runtime/journal"
 )
 
 // The tool greet is declared and written by hand here; tools of an application
@@ -47,6 +48,33 @@ func ExampleCommit() {
 	}
 	fmt.Println(save(context.Background(), "a.md", nil))
 	// Output: the context is not that of a call: pass on the one that the handler got
+}
+
+// A handler reports what it does while it runs. The host gives the pieces to its feed; here they are
+// printed.
+func ExampleWithLive() {
+	build := runtime.NewTool(&runtime.Spec{Name: "build", Deadline: time.Minute}, &readInputRule,
+		func(ctx context.Context, in *readInput) (*readOutput, error) {
+			err := runtime.Report(ctx, runtime.Progress{Done: 1, Total: 2, Text: "compiled " + in.Path})
+			return &readOutput{Content: "built", Size: in.Limit}, err
+		})
+	policy := runtime.PolicyFunc(func(context.Context, *runtime.PolicyInput) (runtime.Decision, error) {
+		return runtime.Decision{Effect: runtime.EffectAllow}, nil
+	})
+	ctx := context.Background()
+	reg, err := runtime.NewRegistry(build)
+	check(err)
+	exec, err := engine.NewExecutor(reg, policy, engine.WithLive(func(p journal.Live) {
+		fmt.Printf("%s: %d of %d, %q\n", p.Call, p.Done, p.Total, p.Text)
+	}))
+	check(err)
+	run, err := exec.Session(engine.SessionConfig{}).StartRun(ctx, engine.RunConfig{})
+	check(err)
+	out := run.Turn(engine.TurnConfig{}).Execute(ctx, runtime.Call{ID: "c1", Tool: "build", Input: []byte(`{"path":"a.go","limit":1}`)})
+	fmt.Println(out.Kind)
+	// Output:
+	// c1: 1 of 2, "compiled a.go"
+	// completed
 }
 
 func check(err error) {

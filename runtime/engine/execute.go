@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/internal/metadata"
 	"github.com/ambit-tools/ambit/runtime/internal/outcomes"
 	"github.com/ambit-tools/ambit/runtime/internal/wording"
 )
@@ -138,7 +139,8 @@ func (t *Turn) newCall(ctx context.Context, in runtime.Call) *call {
 	c := &call{
 		work: work{
 			ident: ident{
-				exec: t.run.session.exec, run: run, turn: t, ctx: ctx, record: r, id: in.ID, tool: tool, metadata: in.Metadata, notes: notes,
+				exec: t.run.session.exec, run: run, turn: t, ctx: ctx, record: r, id: in.ID, tool: tool, notes: notes,
+				metadata: metadata.Merge(run.node.Metadata, in.Metadata), // SEMANTICS 1.2.4
 			},
 			workCtx: ctx,
 		},

@@ -43,7 +43,8 @@ type Executor struct {
 	approvers    []runtime.Approver
 	participants transaction.Participants
 	attempts     attempt.Env
-	polled       bool // the application polls Requests
+	live         func(journal.Live) // gets what handlers report; nil: none is set
+	polled       bool               // the application polls Requests
 
 	maxOpenRequests int                  // of a session
 	onConsentEvent  func(*consent.Event) // gets every change of requests and grants; nil: none is set

@@ -108,7 +108,7 @@ func (r *Run) ModelStopped(_ context.Context) RunStatus {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.memory.StopRun(s.exec.instant(s.exec.sched.Now()), r.id) {
-		s.recordRun(journal.KindRunStopped, r.id)
+		s.recordRun(journal.KindRunStopped, r.id, r.node)
 	}
 	st := r.status()
 	if st.State == runtime.RunRunning || st.State == runtime.RunCleanup {

@@ -65,7 +65,7 @@ func NewExecutor(reg *runtime.Registry, policy runtime.Policy, opts ...Option) (
 	e.instantZero = zeroOf(e.sched.Now())
 	e.openLog()
 	e.seen.Open(&e.sched, e.log)
-	e.attempts = attempt.Env{Sched: &e.sched, Lease: e.lease, Participants: e.participants, Grace: grace}
+	e.attempts = attempt.Env{Sched: &e.sched, Lease: e.lease, Participants: e.participants, Live: publisher{e}, Grace: grace}
 	e.openApprovals()
 	e.workers.Open(&e.sched, e.instantZero, (*call).execute, (*call).expire)
 	e.evaluations.Open(&e.sched, reg.Len(), e.policyTimeout)

@@ -104,8 +104,8 @@ func (e *Executor) restoreSession(of *history.Session) *Session {
 		ID: of.ID, Principal: of.Principal, Behavior: of.Setup.Behavior, Modes: of.Setup.Modes, Capabilities: of.Setup.Capabilities,
 	})
 	s.memory.Restore(of)
-	for run := range of.Open {
-		s.openNode(run)
+	for run, m := range of.Open {
+		s.openNode(run, m)
 	}
 	return s
 }
@@ -183,7 +183,9 @@ func (e *Executor) restoreCall(r *history.Call, book *consent.Book) (_ *call, re
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	rec := session.RestoredRecord[*call](r)
-	s.memory.Add(rec, s.memory.Calls(r.Run))
+	calls := s.memory.Calls(r.Run)
+	calls.Turns = max(calls.Turns, r.Turn)
+	s.memory.Add(rec, calls)
 	rec.Undo.Done = r.Undone
 	if r.Outcome != nil {
 		rec.Store(r.Outcome)
@@ -233,7 +235,7 @@ func (e *Executor) callOf(s *Session, r *history.Call, rec *callRecord) *call {
 	c := &call{
 		work: work{
 			ident: ident{
-				exec: e, run: run, turn: &Turn{run: run, budgetEnds: r.TurnEnds, limit: r.TurnCap, minimum: e.minimum}, ctx: ctx,
+				exec: e, run: run, turn: &Turn{run: run, number: r.Turn, budgetEnds: r.TurnEnds, limit: r.TurnCap, minimum: e.minimum}, ctx: ctx,
 				record: rec, id: r.ID, began: r.Began, size: len(r.Args), metadata: r.Metadata, epoch: r.Epoch,
 			},
 			workCtx: ctx, now: e.sched.Now(), heartbeat: r.Heartbeat, obligations: r.Obligations,
@@ -285,14 +287,14 @@ func (c *ident) redeclared(req *consent.Request) bool {
 }
 
 // reportRedeclared reports, to the sinks and the error handler, a request that stays open and that
-// no approval under the present declaration can satisfy.
+// no approval under the present declaration can satisfy (SEMANTICS 2.1.8).
 func (e *Executor) reportRedeclared(r *history.Call) {
-	err := fmt.Errorf("the declaration of tool %q has changed since consent was asked for: request %s stays open, and an approval under this declaration is refused (%s); under the former one it counts", r.Tool, r.Request, runtime.ReasonBindingMismatch)
-	e.delivery.Emit(&runtime.Event{
-		Time: e.sched.Now(), Kind: runtime.EventStale, From: r.State, To: r.State, Tool: r.Tool, CallID: r.ID, SessionID: r.Session, RunID: r.Run,
-		Agent: r.Agent, Principal: r.Principal, RequestID: r.Request, Err: err.Error(),
-	})
-	e.report(&CallError{Tool: r.Tool, CallID: r.ID, SessionID: r.Session, RunID: r.Run, Err: err})
+	c := e.sessionOf(r.Session).find(r.ID).Live
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	err := fmt.Errorf("the declaration of tool %q has changed since consent was asked for: request %s stays open, and an approval under this declaration is refused (%s); under the former one it counts", c.record.Tool, c.consent.id, runtime.ReasonBindingMismatch)
+	c.transition(runtime.EventStale, c.state, &note{at: c.clock(), text: err.Error()})
+	e.report(c.newFault(runtime.ReasonNone, err))
 }
 
 // restoreApproval returns c when its request was approved and its handler was not started: c

@@ -55,10 +55,11 @@ func TestDeployKeepsRequests(t *testing.T) {
 				require.Len(t, open, 1)
 				assert.Equal(t, out.RequestID, open[0].ID)
 				require.NoError(t, r.exec.Flush(t.Context()))
-				warned := 0
+				kinds, warned := kindsAt(t, &j), 0
 				for _, e := range r.sink.Events() {
 					if e.Kind == runtime.EventStale && e.RequestID == out.RequestID {
 						assert.Contains(t, e.Err, `the declaration of tool "file_read" has changed`)
+						assert.Equal(t, "tool.stale", kinds[e.Seq], "it has the position of its entry")
 						warned++
 					}
 				}

@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"fmt"
+	"maps"
 	"strconv"
 	"sync/atomic"
 	"time"
@@ -9,6 +11,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime/internal/facts"
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
 	"github.com/ambit-tools/ambit/runtime/internal/lockorder"
+	"github.com/ambit-tools/ambit/runtime/internal/metadata"
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
 	"github.com/ambit-tools/ambit/runtime/internal/session"
 	"github.com/ambit-tools/ambit/runtime/internal/wording"
@@ -17,6 +20,12 @@ import (
 // A RunConfig describes a Run, or a part of one.
 type RunConfig struct {
 	ID string // empty: one is made
+
+	// Metadata is added to that of every call, whose own members go before. No policy sees it. It is
+	// copied, and recorded with the run and with each call. Its member request_id, the id of the
+	// caller's own request, is in every event, span and webhook. It has at most 64 members and 8 KiB,
+	// a request_id at most 256 bytes.
+	Metadata map[string]string
 }
 
 // A Run is one request of a user, handled to its end: the calls of all turns that it took.
@@ -79,7 +88,8 @@ func (r *Run) WithPrincipal(principal string) *Run {
 // Child returns r for the calls of a sub-agent, which has the id of cfg. The sub-agent has its own
 // counters, and shares the run, the successes in it and the limit that all tools share. A call of
 // it is denied, or needs consent, wherever a call of its parent would; it has none of the grants of
-// its parent. Closing the child ends only its own calls.
+// its parent. Closing the child ends only its own calls. The metadata of cfg is added to that of r;
+// metadata that StartRun would refuse is left out and reported to the error handler.
 func (r *Run) Child(cfg RunConfig) *Run {
 	if r == nil || r.session == nil {
 		return r
@@ -96,6 +106,12 @@ func (r *Run) Child(cfg RunConfig) *Run {
 	}
 	p := &runNode{}
 	r.node.OpenChild(&p.Node)
+	m := metadata.Merge(p.Metadata, maps.Clone(cfg.Metadata))
+	if err := metadata.Check(m); err == nil {
+		p.Metadata = m
+	} else {
+		s.exec.report(&CallError{SessionID: s.id, RunID: r.id, Err: fmt.Errorf("sub-agent %q: %w", cfg.ID, err)})
+	}
 	return &Run{session: s, id: r.id, agent: cfg.ID, principal: r.principal, node: p}
 }
 
@@ -131,6 +147,7 @@ type TurnConfig struct {
 // A Turn is one message of the model and its calls. The zero value denies them.
 type Turn struct {
 	run         *Run
+	number      int           // in the run, from 1 (SEMANTICS 2.1.7)
 	budgetEnds  time.Time     // zero: no budget
 	limit       time.Duration // of an attempt; 0: that of its tool
 	consentWait time.Duration
@@ -151,6 +168,11 @@ func (r *Run) Turn(cfg TurnConfig) *Turn {
 		return t
 	}
 	t.minimum = r.session.exec.minimum
+	r.session.mu.Lock()
+	calls := r.node.Calls()
+	calls.Turns++
+	t.number = calls.Turns
+	r.session.mu.Unlock()
 	if cfg.Budget != 0 {
 		t.budgetEnds = r.session.exec.sched.Now().Add(cfg.Budget)
 	}

@@ -103,7 +103,7 @@ func (r *Run) end() {
 	}
 	r.node.final = &st
 	if s.memory.CloseRun(s.exec.instant(s.exec.sched.Now()), r.id) {
-		s.recordRun(journal.KindRunClosed, r.id)
+		s.recordRun(journal.KindRunClosed, r.id, r.node)
 	}
 	delete(s.nodes, r.id)
 }

@@ -131,6 +131,18 @@ func TestConsentIsAskedLastThoughNobodyCanBeAsked(t *testing.T) {
 	assert.Equal(t, []runtime.Reason{runtime.ReasonPrerequisiteMissing}, out.AllReasons)
 }
 
+// kindsAt returns the kinds of the entries of a journal, by position.
+func kindsAt(t *testing.T, j journal.Journal) map[uint64]string {
+	t.Helper()
+	entries, err := j.Read(t.Context(), 0, 1000)
+	require.NoError(t, err)
+	kinds := map[uint64]string{}
+	for _, e := range entries {
+		kinds[e.Seq] = e.Kind
+	}
+	return kinds
+}
+
 // TestEventsOfNoCallHaveTheirPosition: an event that belongs to no call has the position of its entry, and
 // the numbers of the events around it are those of their entries, too.
 func TestEventsOfNoCallHaveTheirPosition(t *testing.T) {
@@ -142,12 +154,7 @@ func TestEventsOfNoCallHaveTheirPosition(t *testing.T) {
 	r.exec.Decide(t.Context(), "nonsense", engine.Answer{By: operator.Program("admin"), Approve: true})
 	require.NoError(t, r.exec.SuspendConsent(t.Context(), time.Now().Add(time.Minute), operator.Program("admin"), "an incident"))
 	turn.Execute(t.Context(), callOf("c2", "file_read", goodInput))
-	entries, err := j.Read(t.Context(), 0, 1000)
-	require.NoError(t, err)
-	kinds, met := map[uint64]string{}, map[string]bool{}
-	for _, e := range entries {
-		kinds[e.Seq] = e.Kind
-	}
+	kinds, met := kindsAt(t, j), map[string]bool{}
 	for _, ev := range r.sink.Events() {
 		want := ev.Kind.String()
 		if ev.CallID == "" {

@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 
 	"github.com/ambit-tools/ambit/runtime/internal/lockorder"
+	"github.com/ambit-tools/ambit/runtime/internal/metadata"
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
 	"github.com/ambit-tools/ambit/runtime/internal/session"
 	"github.com/ambit-tools/ambit/runtime/internal/wording"
@@ -45,9 +46,10 @@ type Session struct {
 type callRecord = session.Record[*call]
 
 // openNode returns the node of a new run. s.mu is held.
-func (s *Session) openNode(run string) *runNode {
+func (s *Session) openNode(run string, metadata map[string]string) *runNode {
 	p := &runNode{}
 	p.Open(s.memory.Calls(run))
+	p.Metadata = metadata
 	s.nodes[run] = p
 	return p
 }
@@ -135,7 +137,7 @@ func (s *Session) ID() string {
 }
 
 // StartRun starts a run of s. It fails when ctx is done, when the executor is
-// shutting down, and when a run of that id is open.
+// shutting down, when a run of that id is open, and when the metadata are too many or invalid.
 func (s *Session) StartRun(ctx context.Context, cfg RunConfig) (*Run, error) {
 	if s == nil || s.exec == nil || s.exec.reg == nil {
 		return nil, errors.New("a run needs a session of an executor made by NewExecutor")
@@ -143,7 +145,10 @@ func (s *Session) StartRun(ctx context.Context, cfg RunConfig) (*Run, error) {
 	if err := orBackground(ctx).Err(); err != nil {
 		return nil, err
 	}
-	cfg.ID = wording.ValidUTF8(cfg.ID)
+	cfg.ID, cfg.Metadata = wording.ValidUTF8(cfg.ID), maps.Clone(cfg.Metadata)
+	if err := metadata.Check(cfg.Metadata); err != nil {
+		return nil, fmt.Errorf("a run cannot be started: %w", err)
+	}
 	if !s.exec.gate.Enter() {
 		return nil, errors.New("the executor is shutting down: it starts no runs")
 	}
@@ -159,8 +164,9 @@ func (s *Session) StartRun(ctx context.Context, cfg RunConfig) (*Run, error) {
 	if err := s.memory.StartRun(s.exec.instant(s.exec.sched.Now()), cfg.ID); err != nil {
 		return nil, err
 	}
-	s.recordRun(journal.KindRunStarted, cfg.ID)
-	return &Run{session: s, id: cfg.ID, principal: s.cfg.Load().Principal, node: s.openNode(cfg.ID)}, nil
+	p := s.openNode(cfg.ID, cfg.Metadata)
+	s.recordRun(journal.KindRunStarted, cfg.ID, p)
+	return &Run{session: s, id: cfg.ID, principal: s.cfg.Load().Principal, node: p}, nil
 }
 
 // Run returns an open run of s. With a journal it also finds an open run of an earlier process. Its

@@ -48,6 +48,7 @@ func TestSinks(t *testing.T) {
 		require.NoError(t, json.Unmarshal([]byte(line), &m))
 		kinds = append(kinds, m["event"].(string))
 		assert.Equal(t, "c1", m["call"])
+		assert.InDelta(t, 1, m["turn"], 0)
 		if m["event"] == "tool.failed" {
 			assert.Equal(t, "failed", m["outcome"])
 			assert.Equal(t, "panic", m["reason"])

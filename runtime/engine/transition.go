@@ -8,6 +8,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/internal/entry"
+	"github.com/ambit-tools/ambit/runtime/internal/metadata"
 	"github.com/ambit-tools/ambit/runtime/internal/refusal"
 	"github.com/ambit-tools/ambit/runtime/internal/usercode"
 	"github.com/ambit-tools/ambit/runtime/journal"
@@ -20,12 +21,14 @@ type note struct {
 	kind    runtime.OutcomeKind // when the call ends, as are the next two; a pointer to the outcome would move it to the heap
 	reason  runtime.Reason
 	reasons []runtime.Reason
-	fault   *CallError     // for operators
-	text    string         // of fault, or of the cause of a refusal, without sensitive values
-	output  int            // bytes
-	answer  *consent.Event // to a request for consent
-	undo    *ActionError   // of an undo that failed
-	edited  bool           // that answer edited the arguments
+	fault   *CallError          // for operators
+	text    string              // of fault, or of the cause of a refusal, without sensitive values
+	output  int                 // bytes
+	answer  *consent.Event      // to a request for consent
+	live    *journal.LiveCounts // of tool.output, as is the next
+	dropped int
+	undo    *ActionError // of an undo that failed
+	edited  bool         // that answer edited the arguments
 	by      string
 	ends    bool // the call has its outcome now
 	session bool // the lock of the session is held: the entry takes the changes of its rule state
@@ -55,8 +58,9 @@ func (c *call) transition(kind runtime.EventKind, to runtime.State, n *note) {
 	e.Time, e.Kind, e.From, e.To = n.at, kind, from, to
 	e.Tool, e.CallID, e.SessionID, e.RunID = c.record.Tool, c.id, c.run.session.id, c.run.id
 	e.Agent, e.Principal, e.By, e.Attempt = c.run.agent, c.run.principal, n.by, c.life.Attempt()
+	e.Turn, e.ClientRequest = c.turn.number, metadata.Request(c.metadata)
 	e.Revision, e.Duration = c.revision, n.at.Sub(c.began)
-	e.InputBytes, e.OutputBytes = c.size, n.output
+	e.InputBytes, e.OutputBytes, e.Live = c.size, n.output, n.live
 	e.Outcome, e.Reason, e.AllReasons = n.kind, n.reason, n.reasons
 	if n.ends {
 		e.Notes = c.notes
@@ -118,7 +122,7 @@ func (c *call) operatorTextSlow(out *runtime.Outcome, fault *CallError) string {
 // counted returns a transition of c for the counter. c.mu is held once other goroutines know c.
 func counted(c *call, kind runtime.EventKind, n *note) runtime.Transition {
 	t := runtime.Transition{
-		Kind: kind, Tool: -1, Ended: n.ends, Outcome: n.kind, Reason: n.reason, Output: n.output, Duration: n.at.Sub(c.began),
+		Kind: kind, Tool: -1, Ended: n.ends, Outcome: n.kind, Reason: n.reason, Output: n.output, Dropped: n.dropped, Duration: n.at.Sub(c.began),
 	}
 	if c.tool == nil {
 		return t

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/internal/attempt"
 	"github.com/ambit-tools/ambit/runtime/internal/entry"
 	"github.com/ambit-tools/ambit/runtime/internal/tools"
 	"github.com/ambit-tools/ambit/runtime/internal/undo"
@@ -28,32 +29,43 @@ type undoing struct {
 	by string
 }
 
+// An undoOwner owns the scope in which an undo handler runs. It has the identity of the call, except
+// that it is undoing.
+type undoOwner struct {
+	ident
+	of *call
+}
+
+var _ attempt.Owner = (*undoOwner)(nil)
+
 // runHandler calls the undo handler and commits what it did. The handler shares the key of the
 // effect of the call.
 func (u undoing) runHandler(ctx context.Context, handler func(context.Context) error) *undoFault {
-	c, owner := u.c, u.c.ident
+	c, owner := u.c, &undoOwner{ident: u.c.ident, of: u.c}
 	owner.ctx, owner.began, owner.undoing = ctx, c.exec.sched.Now(), true
 	return undoFaultOf(c.exec.undos.Run(ctx, &c.exec.attempts, undo.Request{
-		Owner: &owner, Number: c.life.Attempt(), Effect: c.scope.Effect(),
+		Owner: owner, Number: c.life.Attempt(), Effect: c.scope.Effect(),
 		Deadline: c.tool.Deadline(), Handler: handler, Recorder: u,
 	}))
 }
 
 // Started records the intent to run the handler.
 func (u undoing) Started() error {
-	return u.add(&journal.Record{Kind: journal.KindUndoStarted}, u.c.exec.log.Flush)
+	r := newRecord(&u.c.ident, journal.KindUndoStarted, u.c.exec.sched.Now())
+	return u.add(&r, u.c.exec.log.Flush)
 }
 
 // Decided records the decision to commit, with the rule event of the undo.
 func (u undoing) Decided(at time.Time, seals []journal.Seal) error {
-	r := &journal.Record{Kind: journal.KindUndoDecided, Sealed: seals}
+	r := newRecord(&u.c.ident, journal.KindUndoDecided, u.c.exec.sched.Now())
+	r.Sealed = seals
 	s := u.c.run.session
 	s.mu.Lock()
 	if ev, err := s.memory.Rules().Undoing(s.exec.instant(at), u.c.id); err == nil {
 		r.Undoes = &ev
 	}
 	s.mu.Unlock()
-	return u.add(r, u.c.exec.log.FlushThroughStall)
+	return u.add(&r, u.c.exec.log.FlushThroughStall)
 }
 
 // Concluded records the result of an undo whose caller has left.
@@ -65,7 +77,7 @@ func (u undoing) add(r *journal.Record, flush func(uint64) error) error {
 	if !l.On() {
 		return nil
 	}
-	r.At, r.Session, r.Run, r.Call, r.Tool, r.By = entry.At(u.c.exec.sched.Now()), c.run.session.id, c.run.id, c.id, c.record.Tool, u.by
+	r.By = u.by
 	c.mu.Lock()
 	position := c.trail.Add(r, nil)
 	c.mu.Unlock()

@@ -24,6 +24,12 @@
 // the latest entries from a window in memory that all share, and what has left the window from the
 // journal. A subscriber that waits is woken only by an entry that it asked for.
 //
+// # Live output
+//
+// [Feed.Follow] returns, between the entries, what the handlers of calls report while they run
+// (runtime.Report): give [Feed.Live] to engine.WithLive. A piece of live output is passed on at once and
+// kept nowhere. 64 pieces wait for a subscriber; one that is slower is told how many it missed.
+//
 // # What is not in it
 //
 // The private part of an entry (values of members marked x-sensitive, which can be erased) never

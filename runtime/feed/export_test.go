@@ -22,3 +22,13 @@ func (f *Feed) Waiting() (n int) {
 	}
 	return n + len(f.waiting.others)
 }
+
+// Following returns how many subscribers get live output, or are remembered for it.
+func (f *Feed) Following() (n int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, set := range f.following.bySession {
+		n += len(set)
+	}
+	return max(n+len(f.following.others), len(f.early))
+}

@@ -17,6 +17,9 @@ type Feed struct {
 	recent  window // the entries up to head
 	waiting waiting
 	closed  bool
+
+	following group                    // subscribers that get live output
+	early     map[*subscriber]struct{} // those that have a piece which comes after the head
 }
 
 // New returns the feed of a journal whose last entry has the position head, 0 when it is empty. All
@@ -51,6 +54,9 @@ func (f *Feed) append(ctx context.Context, entries []journal.Entry) error {
 	for i := range entries {
 		f.recent.add(&entries[i])
 		f.waiting.wake(&entries[i])
+	}
+	for s := range f.early {
+		f.offer(s)
 	}
 	return nil
 }

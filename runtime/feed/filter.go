@@ -15,6 +15,15 @@ type Filter struct {
 
 // matches reports whether the filter lets an entry pass.
 func (f *Filter) matches(e *journal.Entry) bool {
-	return (f.Session == "" || f.Session == e.Session) && (f.Run == "" || f.Run == e.Run) && (f.Call == "" || f.Call == e.Call) &&
-		(len(f.Kinds) == 0 || slices.Contains(f.Kinds, e.Kind))
+	return f.admits(e.Session, e.Run, e.Call, e.Kind)
+}
+
+// matchesLive reports whether the filter lets a piece of live output pass.
+func (f *Filter) matchesLive(p *journal.Live) bool {
+	return f.admits(p.Session, p.Run, p.Call, kindLive)
+}
+
+func (f *Filter) admits(session, run, call, kind string) bool {
+	return (f.Session == "" || f.Session == session) && (f.Run == "" || f.Run == run) && (f.Call == "" || f.Call == call) &&
+		(len(f.Kinds) == 0 || slices.Contains(f.Kinds, kind))
 }

@@ -33,11 +33,11 @@ func (e *PositionError) Error() string {
 // subscription of its own.
 func (f *Feed) Subscribe(ctx context.Context, after uint64, filter Filter) iter.Seq2[journal.Entry, error] {
 	return func(yield func(journal.Entry, error) bool) {
-		if head := f.Head(); after > head {
-			yield(journal.Entry{}, &PositionError{After: after, Head: head})
+		s, err := f.subscriber(after, filter)
+		if err != nil {
+			yield(journal.Entry{}, err)
 			return
 		}
-		s := &subscriber{filter: filter, position: after, woken: make(chan struct{}, 1)}
 		for {
 			page, err := f.next(ctx, s)
 			for i := range page {
@@ -53,8 +53,17 @@ func (f *Feed) Subscribe(ctx context.Context, after uint64, filter Filter) iter.
 	}
 }
 
+// subscriber returns a subscriber that has seen the entries up to a position.
+func (f *Feed) subscriber(after uint64, filter Filter) (*subscriber, error) {
+	if head := f.Head(); after > head {
+		return nil, &PositionError{After: after, Head: head}
+	}
+	return &subscriber{filter: filter, position: after, woken: make(chan struct{}, 1)}, nil
+}
+
 // next returns the next entries for a subscriber; they may match its filter or not. It waits while
-// there are none. Entries may come with an error.
+// there are none, and no piece that the subscriber may have: then it returns neither entries nor an
+// error. Entries may come with an error.
 func (f *Feed) next(ctx context.Context, s *subscriber) ([]journal.Entry, error) {
 	for {
 		if ctx.Err() != nil {
@@ -64,6 +73,10 @@ func (f *Feed) next(ctx context.Context, s *subscriber) ([]journal.Entry, error)
 		head := f.head
 		page, ok := f.recent.after(s.position, pageSize)
 		wait := s.position == head
+		if wait && s.piece(head+1) >= 0 {
+			f.mu.Unlock()
+			return nil, nil
+		}
 		if wait && f.closed {
 			f.mu.Unlock()
 			return nil, fmt.Errorf("the feed: %w", journal.ErrClosed)

@@ -136,6 +136,9 @@ func (h *Host) open(ctx context.Context, operators operator.Policy) ([]engine.Op
 		engine.WithJournal(j), engine.WithPendingRequests(), engine.WithOperators(operators),
 		engine.WithErrorHandler(func(e *engine.CallError) { h.cfg.report(e) }),
 	}
+	if h.Feed != nil {
+		options = append(options, engine.WithLive(h.Feed.Live))
+	}
 	outputs := h.cfg.Artifacts
 	if outputs == nil || h.cfg.Workspace != "" {
 		contents, err := content.Open(h.cfg.path(".objects"))

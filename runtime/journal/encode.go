@@ -18,6 +18,8 @@ func Encode(r *Record) ([]byte, error) {
 	w.instant("at", r.At)
 	w.text("session", r.Session)
 	w.text("run", r.Run)
+	w.number("turn", int64(r.Turn))
+	w.text("request_id", r.RequestID)
 	w.text("agent", r.Agent)
 	w.text("principal", r.Principal)
 	w.text("call", r.Call)
@@ -82,6 +84,9 @@ func (w *object) values(r *Record) {
 	w.payload("output", r.Output)
 	if r.Artifact != nil {
 		w.other("artifact", r.Artifact)
+	}
+	if r.Live != nil {
+		w.other("live", r.Live)
 	}
 	w.raw("outcome", r.Outcome)
 	w.raw("decision", r.Decision)

@@ -43,7 +43,9 @@ type Record struct {
 	At        time.Time `json:"at"`
 	Session   string    `json:"session,omitempty"`
 	Run       string    `json:"run,omitempty"`
-	Agent     string    `json:"agent,omitempty"` // the sub-agent
+	Turn      int       `json:"turn,omitempty"`       // of the run, from 1
+	RequestID string    `json:"request_id,omitempty"` // of the caller, in the metadata; not Request
+	Agent     string    `json:"agent,omitempty"`      // the sub-agent
 	Principal string    `json:"principal,omitempty"`
 
 	Call        string        `json:"call,omitempty"`
@@ -67,7 +69,7 @@ type Record struct {
 	Setup     *Setup            `json:"setup,omitempty"`       // of the session, or the owner
 	Settings  *Settings         `json:"settings,omitempty"`    // of the executor that is the owner
 	Heartbeat bool              `json:"heartbeat,omitempty"`   // the call asked to be continued
-	Metadata  map[string]string `json:"metadata,omitempty"`    // of the caller, for the handler
+	Metadata  map[string]string `json:"metadata,omitempty"`    // of the call or the run, for the handler
 	TurnEnds  time.Time         `json:"turn_ends,omitzero"`    // when the turn's budget is used up
 	TurnCap   time.Duration     `json:"turn_cap_ns,omitempty"` // most of an attempt of the turn
 	Patience  time.Duration     `json:"patience_ns,omitempty"` // how long the caller waits for consent
@@ -77,6 +79,7 @@ type Record struct {
 	Prepared  *Payload          `json:"prepared,omitempty"`    // what the undo of the call needs
 	Output    *Payload          `json:"output,omitempty"`      // of an artifact the preview
 	Artifact  *ArtifactRef      `json:"artifact,omitempty"`    // where the output is stored aside
+	Live      *LiveCounts       `json:"live,omitempty"`        // what the handler has reported
 	Outcome   json.RawMessage   `json:"outcome,omitempty"`     // all but the output
 	Decision  json.RawMessage   `json:"decision,omitempty"`    // of the policy
 	Sealed    []Seal            `json:"sealed,omitempty"`      // what stands once the call, or its undo, has committed

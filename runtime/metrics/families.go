@@ -1,6 +1,10 @@
 package metrics
 
-import "github.com/ambit-tools/ambit/runtime"
+import (
+	"sync/atomic"
+
+	"github.com/ambit-tools/ambit/runtime"
+)
 
 // The names of the labels' values.
 var (
@@ -64,6 +68,18 @@ var gauges = [...]gauge{
 	{"ambit_calls_refused_total", "at_capacity", "counter", "Calls refused at_capacity at once, without an event.", func(s *runtime.Stats) uint64 { return s.AtCapacity }},
 	{"ambit_events_dropped_total", "dropped", "counter", "Events and faults that sinks and the error handler did not take in time.", func(s *runtime.Stats) uint64 { return s.Dropped }},
 	{"ambit_journal_up", "journal_up", "gauge", "1 when the journal takes entries, or there is none.", journalUp},
+}
+
+// sizes are the families of sizes, in bytes.
+var sizes = [...]struct {
+	name, help string
+	of         func(*tool) *atomic.Uint64
+}{
+	{"ambit_input_bytes_total", "Size of the inputs of calls.", func(t *tool) *atomic.Uint64 { return &t.input }},
+	{"ambit_output_bytes_total", "Size of the outputs of handlers.", func(t *tool) *atomic.Uint64 { return &t.output }},
+	{"ambit_artifact_bytes_total", "Size of the outputs that were stored as artifacts.", func(t *tool) *atomic.Uint64 { return &t.artifact }},
+	{"ambit_live_bytes_total", "Size of the live output that handlers reported.", func(t *tool) *atomic.Uint64 { return &t.live }},
+	{"ambit_live_dropped_bytes_total", "Size of the live output that was dropped, because it was too much or the policy masks it.", func(t *tool) *atomic.Uint64 { return &t.dropped }},
 }
 
 func journalUp(s *runtime.Stats) uint64 {

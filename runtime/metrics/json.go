@@ -56,6 +56,8 @@ type toolJSON struct {
 	InputBytes    uint64                `json:"input_bytes,omitempty"`
 	OutputBytes   uint64                `json:"output_bytes,omitempty"`
 	ArtifactBytes uint64                `json:"artifact_bytes,omitempty"`
+	LiveBytes     uint64                `json:"live_bytes,omitempty"`
+	LiveDropped   uint64                `json:"live_dropped_bytes,omitempty"`
 	Seconds       map[string]periodJSON `json:"seconds,omitempty"`
 }
 
@@ -92,7 +94,7 @@ func (m *Metrics) JSON(stats runtime.Stats) ([]byte, error) {
 
 // document returns the counts of a tool, and whether there are any.
 func (of *tool) document(name string) (t toolJSON, counted bool) {
-	t = toolJSON{Tool: name, InputBytes: of.input.Load(), OutputBytes: of.output.Load(), ArtifactBytes: of.artifact.Load()}
+	t = toolJSON{Tool: name, InputBytes: of.input.Load(), OutputBytes: of.output.Load(), ArtifactBytes: of.artifact.Load(), LiveBytes: of.live.Load(), LiveDropped: of.dropped.Load()}
 	for kind := range of.events {
 		add(&t.Events, kindNames[kind], of.events[kind].Load())
 	}

@@ -33,7 +33,7 @@ type tool struct {
 	times   [spans]atomic.Pointer[histogram]
 	answers [answers]atomic.Uint64
 
-	input, output, artifact atomic.Uint64 // bytes
+	input, output, artifact, live, dropped atomic.Uint64 // bytes
 }
 
 // A span is a period that is measured.
@@ -88,6 +88,9 @@ func (m *Metrics) Count(t runtime.Transition) {
 		of.ended(&t)
 	case t.Kind == runtime.EventInvoked:
 		of.input.Add(uint64(t.Input))
+	case t.Kind == runtime.EventOutput:
+		of.live.Add(uint64(max(t.Output, 0)))
+		of.dropped.Add(uint64(max(t.Dropped, 0)))
 	case t.Kind == runtime.EventApprovalDecided:
 		of.answers[answerOf(&t)].Add(1)
 	case t.Kind == runtime.EventUndone, t.Kind == runtime.EventUndoFailed:

@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -45,13 +46,25 @@ var (
 	textRule = wire.StringRule{}
 )
 
-// handle fails when the text says so.
-func handle(_ context.Context, in *message) (*message, error) {
-	if in.Text == "fail" {
+// handle fails when the text says so. It reports a text that is the secret, and now and then too much.
+func handle(ctx context.Context, in *message) (*message, error) {
+	switch in.Text {
+	case "fail":
 		return nil, errors.New(secret)
+	case secret:
+		n := reports.Add(1)
+		if err := runtime.Report(ctx, runtime.Progress{Text: strings.Repeat(secret, int(1+n%5))}); err != nil {
+			return nil, err
+		}
+		if n%10 == 0 {
+			return in, runtime.Report(ctx, runtime.Progress{Text: strings.Repeat(secret, 20_000)})
+		}
 	}
 	return in, nil
 }
+
+// reports counts the reports of handle.
+var reports atomic.Int64
 
 // A blocked sink takes no event before it is released.
 type blocked struct{ released chan struct{} }
@@ -97,7 +110,7 @@ func work(t testing.TB, exec *engine.Executor, n int) {
 			rng := rand.New(rand.NewPCG(uint64(w), 7))
 			for i := 0; i < n/workers; {
 				s := exec.Session(engine.SessionConfig{ID: fmt.Sprint(secret, w, "-", i), Principal: strings.Repeat("p", rng.IntN(3))})
-				run, err := s.StartRun(t.Context(), engine.RunConfig{})
+				run, err := s.StartRun(t.Context(), engine.RunConfig{Metadata: map[string]string{"request_id": secret}})
 				if !assert.NoError(t, err) {
 					return
 				}
@@ -123,7 +136,11 @@ type document struct {
 			Outcome, Reason string
 			Count           int
 		}
-		Events  map[string]int
+		Events map[string]int
+
+		LiveBytes   int64 `json:"live_bytes"`
+		LiveDropped int64 `json:"live_dropped_bytes"`
+
 		Seconds map[string]struct{ Count, Sum, P99 float64 }
 	}
 }
@@ -136,6 +153,22 @@ func read(t testing.TB, m *metrics.Metrics, of metrics.Source) (d document) {
 	return d
 }
 
+// sameLive compares the last counts of live output of each call with what was counted.
+func sameLive(t *testing.T, recorded map[string]journal.LiveCounts, counted document) {
+	t.Helper()
+	var bytes, dropped int64
+	for _, c := range recorded {
+		bytes, dropped = bytes+c.Bytes, dropped+c.Dropped
+	}
+	assert.NotZero(t, bytes)
+	assert.NotZero(t, dropped)
+	for _, tool := range counted.Tools {
+		bytes, dropped = bytes-tool.LiveBytes, dropped-tool.LiveDropped
+	}
+	assert.Zero(t, bytes)
+	assert.Zero(t, dropped)
+}
+
 // TestCountsAreThoseOfTheJournal makes calls while a sink takes no event, and compares the counts
 // with the entries of the journal.
 func TestCountsAreThoseOfTheJournal(t *testing.T) {
@@ -145,6 +178,7 @@ func TestCountsAreThoseOfTheJournal(t *testing.T) {
 	work(t, exec, n)
 
 	events, calls := map[string]int{}, map[string]int{}
+	live := map[string]journal.LiveCounts{} // the last of each call
 	for after := uint64(0); ; {
 		entries, err := j.Read(t.Context(), after, 1000)
 		require.NoError(t, err)
@@ -163,6 +197,9 @@ func TestCountsAreThoseOfTheJournal(t *testing.T) {
 				tool = metrics.Unknown
 			}
 			events[tool+" "+r.Kind]++
+			if r.Live != nil {
+				live[r.Session+" "+r.Call] = *r.Live
+			}
 			if r.Mark == journal.MarkEnded {
 				var out struct{ Outcome, Reason string }
 				require.NoError(t, json.Unmarshal(r.Outcome, &out))
@@ -183,6 +220,7 @@ func TestCountsAreThoseOfTheJournal(t *testing.T) {
 	assert.Equal(t, events, gotEvents)
 	assert.Equal(t, calls, gotCalls)
 	assert.Equal(t, n, ended)
+	sameLive(t, live, read(t, m, exec))
 	if n > 2*8192 {
 		assert.NotZero(t, exec.Stats().Dropped, "the sink has missed events")
 	}

@@ -28,17 +28,11 @@ func (m *Metrics) AppendText(b []byte, stats runtime.Stats) []byte {
 			p.counter("ambit_consent_answers_total", &m.tools[i].answers[a], "tool", m.names[i], "answer", answerNames[a])
 		}
 	}
-	p.family("ambit_input_bytes_total", "counter", "Size of the inputs of calls.")
-	for i := range m.tools {
-		p.counter("ambit_input_bytes_total", &m.tools[i].input, "tool", m.names[i])
-	}
-	p.family("ambit_output_bytes_total", "counter", "Size of the outputs of handlers.")
-	for i := range m.tools {
-		p.counter("ambit_output_bytes_total", &m.tools[i].output, "tool", m.names[i])
-	}
-	p.family("ambit_artifact_bytes_total", "counter", "Size of the outputs that were stored as artifacts.")
-	for i := range m.tools {
-		p.counter("ambit_artifact_bytes_total", &m.tools[i].artifact, "tool", m.names[i])
+	for _, f := range sizes {
+		p.family(f.name, "counter", f.help)
+		for i := range m.tools {
+			p.counter(f.name, f.of(&m.tools[i]), "tool", m.names[i])
+		}
 	}
 	for s := range spans {
 		m.appendPeriod(&p, s)

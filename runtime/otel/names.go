@@ -14,7 +14,9 @@ const (
 
 	keySession    = "ambit.session.id"
 	keyRun        = "ambit.run.id"
-	keyRequest    = "ambit.request.id"
+	keyTurn       = "ambit.turn"
+	keyClient     = "ambit.request_id"         // of the caller, in the metadata of the call
+	keyRequest    = "ambit.consent.request.id" // for consent
 	keyAgent      = "ambit.agent"
 	keyOutcome    = "ambit.outcome"
 	keyRevision   = "ambit.policy.revision"

@@ -38,6 +38,12 @@ func (t *Tracer) Start(ctx context.Context, call runtime.CallInfo) (context.Cont
 		attribute.String(keyOperation, operation), attribute.String(keyTool, name), attribute.String(keyToolType, function),
 		attribute.String(keyCall, call.ID), attribute.String(keySession, call.Session), attribute.String(keyRun, call.Run),
 	}
+	if call.Turn > 0 {
+		attributes = append(attributes, attribute.Int(keyTurn, call.Turn))
+	}
+	if call.ClientRequest != "" {
+		attributes = append(attributes, attribute.String(keyClient, call.ClientRequest))
+	}
 	if call.Agent != "" {
 		attributes = append(attributes, attribute.String(keyAgent, call.Agent))
 	}

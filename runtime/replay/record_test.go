@@ -112,8 +112,10 @@ func (r *recorder) handle(ctx context.Context, in wire.Value) (wire.Value, error
 	if v, violations := wire.ParseRaw(text, wire.Limits{}); violations == nil {
 		ms, how = number(v, "ms"), word(v, "how")
 	}
+	_ = runtime.Report(ctx, runtime.Progress{Text: "begun, "}) // it is fenced after the outcome
 	if ms > 0 {
 		r.clock.Sleep(time.Duration(ms) * time.Millisecond)
+		_ = runtime.Report(ctx, runtime.Progress{Done: int64(ms), Text: how})
 	}
 	if r.effect != nil {
 		if err := r.effect(ctx); err != nil {

@@ -2,10 +2,10 @@ package stream
 
 import (
 	"encoding/json"
-	"net/url"
 	"strconv"
 	"time"
 
+	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/journal"
 	"github.com/ambit-tools/ambit/runtime/view"
 )
@@ -31,6 +31,8 @@ type callData struct {
 	Position  uint64            `json:"position"`
 	Session   string            `json:"session,omitempty"`
 	Run       string            `json:"run,omitempty"`
+	Turn      int               `json:"turn,omitempty"`
+	RequestID string            `json:"request_id,omitempty"` // of the caller
 	Call      string            `json:"call,omitempty"`
 	Tool      string            `json:"tool,omitempty"`
 	Version   string            `json:"tool_version,omitempty"`
@@ -57,7 +59,9 @@ type callData struct {
 	Final     json.RawMessage      `json:"final_arguments,omitempty"` // with which the handler runs, when they are others; compacted
 	Output    json.RawMessage      `json:"output,omitempty"`          // compacted
 	Artifact  *journal.ArtifactRef `json:"artifact,omitempty"`
-	Approval  *view.Request        `json:"approval,omitempty"` // of approval.requested, as the reader may see it
+	Live      *journal.LiveCounts  `json:"live,omitempty"`      // of tool.output
+	OutputIn  string               `json:"output_in,omitempty"` // of tool.output: the type of the event of this subject that has the output, which is kept
+	Approval  *view.Request        `json:"approval,omitempty"`  // of approval.requested, as the reader may see it
 }
 
 // A timesData says what the parts of a call took. The duration has waits for durable entries beside.
@@ -92,10 +96,10 @@ const (
 func frameOf(e *journal.Entry, kind string, data *callData) (frame, error) {
 	text, err := json.Marshal(cloudEvent{
 		SpecVersion: "1.0", ID: strconv.FormatUint(e.Seq, 10), Source: source, Type: kind,
-		Subject: "sessions/" + url.PathEscape(e.Session) + "/calls/" + url.PathEscape(e.Call), Time: e.At.UTC(),
+		Subject: subject(e.Session, e.Call), Time: e.At.UTC(),
 		DataContentType: "application/json", Data: data,
 	})
-	return frame{e.Seq, kind, text}, err
+	return frame{position: e.Seq, kind: kind, text: text}, err
 }
 
 // frameAbout returns the frame of an event about the stream itself.
@@ -107,18 +111,21 @@ func frameAbout(kind string, now time.Time, data positionData) frame {
 	if err != nil { // it has no value that JSON lacks
 		panic(err)
 	}
-	return frame{data.Position, kind, text}
+	return frame{position: data.Position, kind: kind, text: text}
 }
 
 // dataOf returns what an entry tells, without arguments and output.
 func dataOf(e *journal.Entry, r *journal.Record) *callData {
 	d := &callData{
-		Position: e.Seq, Session: r.Session, Run: r.Run, Call: r.Call, Tool: r.Tool, Version: r.ToolVersion, Agent: r.Agent, Principal: r.Principal,
+		Position: e.Seq, Session: r.Session, Run: r.Run, Turn: r.Turn, RequestID: r.RequestID, Live: r.Live, Call: r.Call, Tool: r.Tool, Version: r.ToolVersion, Agent: r.Agent, Principal: r.Principal,
 		From: r.From, To: r.To, Attempt: r.Attempt, Duration: milliseconds(r.Duration), By: r.By,
 		Request: r.Request, Resolution: r.Resolution, Rejection: r.Rejection, Metadata: r.Metadata,
 	}
 	if t := r.Times; t != (journal.Times{}) {
 		d.Times = &timesData{milliseconds(t.Policy), milliseconds(t.Consent), milliseconds(t.Queue), milliseconds(t.Handler)}
+	}
+	if r.Live != nil {
+		d.OutputIn = runtime.EventCompleted.String()
 	}
 	var out struct {
 		Outcome, Reason, Message string

@@ -77,7 +77,7 @@ func writeEvents(ctx context.Context, w http.ResponseWriter, q *queue) {
 			return
 		}
 		if some {
-			_, err = fmt.Fprintf(w, "id: %d\nevent: %s\ndata: %s\n\n", f.position, f.kind, f.text)
+			_, err = fmt.Fprintf(w, "%s\ndata: %s\n\n", f.header(), f.text)
 		} else {
 			_, err = fmt.Fprint(w, ": alive\n\n")
 		}

@@ -21,6 +21,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/engine"
 	"github.com/ambit-tools/ambit/runtime/host"
+	"github.com/ambit-tools/ambit/runtime/journal"
 	"github.com/ambit-tools/ambit/runtime/operator"
 	"github.com/ambit-tools/ambit/runtime/tokens"
 	"github.com/ambit-tools/ambit/runtime/wire"
@@ -67,12 +68,16 @@ func (codec) Decode(b []byte, _ wire.Limits) (wire.Value, []wire.Violation) {
 }
 
 // tools are send, which alice and the group finance are asked about, hasty, about which nobody answers in
-// time, and note. All fail for a letter
-// to nobody, with an error that names the secret.
+// time, and note. All fail for a letter to nobody, with an error that names the secret. For a letter to
+// "report x" they report x and the secret.
 func tools() []*runtime.Tool {
-	answer := func(_ context.Context, in wire.Value) (wire.Value, error) {
-		if in.(*letter).To == "nobody" {
+	answer := func(ctx context.Context, in wire.Value) (wire.Value, error) {
+		to := in.(*letter).To
+		if to == "nobody" {
 			return nil, os.ErrPermission
+		}
+		if text, ok := strings.CutPrefix(to, "report "); ok {
+			return in, runtime.Report(ctx, runtime.Progress{Done: 1, Total: 2, Text: text + in.(*letter).Pin})
 		}
 		return in, nil
 	}
@@ -144,7 +149,7 @@ func (r *rig) call(tool, to string) runtime.Outcome {
 }
 
 func execute(ctx context.Context, t require.TestingT, h *host.Host, tool, to string) runtime.Outcome {
-	run, err := h.Executor.Session(engine.SessionConfig{ID: "s", Principal: "agent"}).StartRun(ctx, engine.RunConfig{})
+	run, err := h.Executor.Session(engine.SessionConfig{ID: "s", Principal: "agent"}).StartRun(ctx, engine.RunConfig{Metadata: map[string]string{"request_id": "web-1"}})
 	require.NoError(t, err)
 	input, err := json.Marshal(letter{to, secret})
 	require.NoError(t, err)
@@ -182,10 +187,17 @@ type event struct {
 	Data struct {
 		Position, Missed                                  uint64
 		Session, Run, Call, Tool, Outcome, Reason, To, By string
+		Turn                                              int
+		RequestID                                         string `json:"request_id"`
 		Request, Resolution                               string
 		Ended                                             []endedRequest
 		Times                                             map[string]float64
 		Final                                             json.RawMessage `json:"final_arguments"`
+		After                                             *uint64         // of live output
+		Offset, Done, Total, Dropped                      int64
+		Text                                              string
+		Live                                              *journal.LiveCounts
+		OutputIn                                          string `json:"output_in"`
 		Arguments, Output                                 json.RawMessage
 		Approval                                          *struct {
 			Title            string
@@ -233,6 +245,10 @@ func (e *events) next() (ev event, ok bool) {
 		case "data":
 			ev.text = value
 			require.NoError(e.t, json.Unmarshal([]byte(value), &ev))
+			if ev.Data.After != nil { // live output
+				require.Empty(e.t, id, "nothing resumes at a piece")
+				return ev, true
+			}
 			position, err := strconv.ParseUint(id, 10, 64)
 			require.NoError(e.t, err)
 			require.Equal(e.t, ev.Data.Position, position)

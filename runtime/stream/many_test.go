@@ -140,7 +140,7 @@ func victim(dir string) {
 	if err == nil {
 		fmt.Println("ready")
 		for err == nil {
-			_ = execute(context.Background(), failer{}, h, "note", rand.Text())
+			_ = execute(context.Background(), failer{}, h, "note", "report "+rand.Text())
 		}
 	}
 	fmt.Fprintln(os.Stderr, err)
@@ -154,7 +154,8 @@ func (failer) Errorf(format string, args ...any) { fmt.Fprintf(os.Stderr, format
 func (failer) FailNow()                          { os.Exit(1) }
 
 // TestResumesOverKills kills the process that serves, again and again. Readers resume after the last
-// event that they have seen: to each the journal is told without a gap, and nothing twice.
+// event that they have seen: to each the journal is told without a gap, and nothing twice. Live output is
+// told at most once, and its counts are in the journal.
 func TestResumesOverKills(t *testing.T) {
 	dir := t.TempDir()
 	token, text, err := tokens.New("eve", []string{"audit"})
@@ -165,10 +166,11 @@ func TestResumesOverKills(t *testing.T) {
 	addr := free.Addr().String()
 	require.NoError(t, free.Close())
 	var browser, program []uint64
+	pieces := map[string]bool{} // that the browser got
 	kills := battery.Count(t, 3, 50)
 	for kill := range kills {
 		end := begin(t, dir, addr)
-		browser = append(browser, overEvents(t, addr, text, lastOf(browser), 40+kill%7)...)
+		browser = append(browser, overEvents(t, addr, text, lastOf(browser), 40+kill%7, pieces)...)
 		program = append(program, overSocket(t, addr, text, lastOf(program), 25+kill%5)...)
 		end()
 	}
@@ -179,7 +181,8 @@ func TestResumesOverKills(t *testing.T) {
 	require.Greater(t, len(want), len(browser))
 	assert.Equal(t, want[:len(browser)], browser)
 	assert.Equal(t, want[:len(program)], program)
-	t.Logf("%d kills, %d and %d of %d events", kills, len(browser), len(program), len(want))
+	assert.NotEmpty(t, pieces)
+	t.Logf("%d kills, %d and %d of %d events, %d pieces", kills, len(browser), len(program), len(want), len(pieces))
 }
 
 // begin starts a victim, and returns a function that kills it.
@@ -211,7 +214,7 @@ func lastOf(list []uint64) uint64 {
 }
 
 // overEvents returns the positions of n events after one, as a browser gets them.
-func overEvents(t *testing.T, addr, token string, after uint64, n int) (list []uint64) {
+func overEvents(t *testing.T, addr, token string, after uint64, n int, pieces map[string]bool) (list []uint64) {
 	t.Helper()
 	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 	res := get(t.Context(), t, &client, "http://"+addr+"/events", token, "Last-Event-ID", strconv.FormatUint(after, 10))
@@ -219,8 +222,14 @@ func overEvents(t *testing.T, addr, token string, after uint64, n int) (list []u
 	for len(list) < n {
 		ev, ok := browser.next()
 		require.True(t, ok)
-		if ev.Type != "stream.opened" {
+		switch {
+		case ev.Data.After != nil:
+			piece := fmt.Sprint(ev.Data.Call, " ", ev.Data.Offset)
+			require.False(t, pieces[piece], piece)
+			pieces[piece] = true
+		case ev.Type != "stream.opened":
 			list = append(list, ev.Data.Position)
+			require.Equal(t, ev.Type == "tool.output", ev.Data.Live != nil)
 		}
 	}
 	return list
@@ -242,7 +251,7 @@ func overSocket(t *testing.T, addr, token string, after uint64, n int) (list []u
 		require.NoError(t, err)
 		var ev event
 		require.NoError(t, json.Unmarshal(text, &ev))
-		if ev.Type != "reply" {
+		if ev.Type != "reply" && ev.Data.After == nil {
 			list = append(list, ev.Data.Position)
 		}
 	}

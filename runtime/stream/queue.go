@@ -21,6 +21,7 @@ type frame struct {
 	position uint64 // of the entry that it tells; 0: of none
 	kind     string
 	text     []byte
+	live     bool // a piece of live output, which has no position
 }
 
 // A queue holds what waits for one reader. One goroutine takes, any number of them push.

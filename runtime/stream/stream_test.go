@@ -38,6 +38,9 @@ func TestEventsOfACall(t *testing.T) {
 	assert.Equal(t, []string{"s", out.CallID, "note", "completed", "COMPLETED"},
 		[]string{last.Data.Session, last.Data.Call, last.Data.Tool, last.Data.Outcome, last.Data.To})
 	assert.Contains(t, string(last.Data.Output), `"to":"ada"`)
+	for _, e := range seen[1:] {
+		assert.Equal(t, []any{1, "web-1"}, []any{e.Data.Turn, e.Data.RequestID}, e.Type)
+	}
 	assert.Equal(t, seen[1:], program.until("tool.completed"), "both get the same")
 }
 

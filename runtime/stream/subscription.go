@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/feed"
 	"github.com/ambit-tools/ambit/runtime/internal/httpguard"
 	"github.com/ambit-tools/ambit/runtime/journal"
@@ -58,15 +59,30 @@ func badPosition(head uint64) *httpguard.Problem {
 // follow pushes to a queue what the journal tells a viewer, until ctx ends, the feed is closed or the
 // reader stalls. It pushes nothing after it has returned.
 func (s *Stream) follow(ctx context.Context, q *queue, v viewer, after uint64, filter feed.Filter) error {
-	want := filter.Kinds
+	want, missed := filter.Kinds, uint64(0)
 	if slices.Contains(want, ended) {
 		filter.Kinds = nil
 	}
-	for e, err := range s.feed.Subscribe(ctx, after, filter) {
+	pieces := len(want) == 0 || slices.Contains(want, runtime.EventOutput.String())
+	for item, err := range s.feed.Follow(ctx, after, filter) {
 		if err != nil {
 			return err
 		}
-		f, ok, err := v.frame(ctx, &e, want)
+		if item.Live != nil {
+			if !pieces {
+				continue
+			}
+			missed += item.Missed
+			if f, ok, err := v.live(ctx, item.Live, missed); err != nil {
+				return err
+			} else if ok && q.add(f) {
+				missed = 0
+			} else if ok {
+				missed++ // the reader is slow: what is kept goes before
+			}
+			continue
+		}
+		f, ok, err := v.frame(ctx, item.Entry, want)
 		if err != nil {
 			return err
 		}

@@ -143,7 +143,7 @@ func add(t testing.TB, f *feed.Feed, records ...journal.Record) {
 
 // failed is the record of an undo that failed.
 func failed(call string) journal.Record {
-	return journal.Record{Kind: "tool.undo_failed", Session: "s 1", Run: "r1", Call: call, Tool: "send", By: "alice", Rejection: "handler_error", Err: token}
+	return journal.Record{Kind: "tool.undo_failed", Session: "s 1", Run: "r1", Turn: 3, RequestID: "web-1", Call: call, Tool: "send", By: "alice", Rejection: "handler_error", Err: token}
 }
 
 // decoded returns a body.

@@ -36,6 +36,8 @@ type dataJSON struct {
 	Call      string          `json:"call,omitempty"`
 	Session   string          `json:"session,omitempty"`
 	Run       string          `json:"run,omitempty"`
+	Turn      int             `json:"turn,omitempty"`
+	RequestID string          `json:"request_id,omitempty"` // of the caller
 	Tool      string          `json:"tool,omitempty"`
 	Principal string          `json:"principal,omitempty"`
 	Effect    string          `json:"effect,omitempty"`
@@ -95,7 +97,7 @@ func (e *Endpoint) messages(entry *journal.Entry) ([]message, error) {
 }
 
 func callData(r *journal.Record) dataJSON {
-	return dataJSON{Request: r.Request, Call: r.Call, Session: r.Session, Run: r.Run, Tool: r.Tool, Principal: r.Principal}
+	return dataJSON{Request: r.Request, Call: r.Call, Session: r.Session, Run: r.Run, Turn: r.Turn, RequestID: r.RequestID, Tool: r.Tool, Principal: r.Principal}
 }
 
 // ofConsent returns what a change of a request tells. The change may be in the entry of another call.
@@ -114,7 +116,7 @@ func (e *Endpoint) ofConsent(ev *consent.Event, r *journal.Record) (b bodyJSON, 
 		q := ev.Asked
 		b.Type = ApprovalRequested
 		b.Data = dataJSON{
-			Request: q.ID, Call: q.CallID, Session: q.Session, Run: q.Run, Tool: q.Tool, Principal: q.Principal, Effect: q.Effect,
+			Request: q.ID, Call: q.CallID, Session: q.Session, Run: q.Run, Turn: b.Data.Turn, RequestID: b.Data.RequestID, Tool: q.Tool, Principal: q.Principal, Effect: q.Effect,
 			Approvers: q.Requirement.Approvers, Expires: q.Expires,
 		}
 		if e.Arguments {

@@ -44,7 +44,7 @@ func TestMessages(t *testing.T) {
 		to := endpoint(r)
 		to.Link = "https://console.example/a/{request}?s={session}"
 		s := start(t, f, to, &memory{}, told)
-		call := journal.Record{Session: "s 1", Run: "r1", Call: "c1", Tool: "send", Principal: "agent", Err: token}
+		call := journal.Record{Session: "s 1", Run: "r1", Turn: 3, RequestID: "web-1", Call: "c1", Tool: "send", Principal: "agent", Err: token}
 		with := func(kind string, changes ...consent.Event) journal.Record {
 			one := call
 			one.Kind, one.Consent = kind, changes
@@ -75,7 +75,7 @@ func TestMessages(t *testing.T) {
 		}
 		const (
 			q1    = `"request":"Q1","call":"c1",`
-			where = `"session":"s 1","run":"r1","tool":"send","principal":"agent"`
+			where = `"session":"s 1","run":"r1","turn":3,"request_id":"web-1","tool":"send","principal":"agent"`
 			link  = `"link":"https://console.example/a/Q1?s=s%201"}}`
 		)
 		assert.Equal(t, []string{
@@ -85,7 +85,7 @@ func TestMessages(t *testing.T) {
 			head("approval.ended", 7) + q1 + where + `,"state":"expired",` + link,
 			head("approval.ended", 8) + q1 + `"state":"cancelled"}}`,
 			head("call.unknown", 9) + `"call":"c1",` + where + `}}`,
-			head("undo.failed", 10) + `"call":"c1","session":"s 1","run":"r1","tool":"send","by":"alice","reason":"handler_error"}}`,
+			head("undo.failed", 10) + `"call":"c1","session":"s 1","run":"r1","turn":3,"request_id":"web-1","tool":"send","by":"alice","reason":"handler_error"}}`,
 		}, got)
 		assert.Empty(t, told.all())
 	})

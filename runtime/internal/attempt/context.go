@@ -19,6 +19,7 @@ type Context struct {
 
 var (
 	_ callctx.Handle[runtime.Participant, runtime.Part] = (*Context)(nil)
+	_ callctx.Reporter                                  = (*Context)(nil)
 	_ transaction.Attempt                               = (*Context)(nil)
 )
 

@@ -10,6 +10,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime/internal/deadline"
 	"github.com/ambit-tools/ambit/runtime/internal/lease"
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
+	"github.com/ambit-tools/ambit/runtime/internal/live"
 	"github.com/ambit-tools/ambit/runtime/internal/lockorder"
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
 	"github.com/ambit-tools/ambit/runtime/internal/transaction"
@@ -22,6 +23,7 @@ type Env struct {
 	Sched        *sched.Scheduler
 	Lease        *lease.Lease // nil: there is no journal
 	Participants transaction.Participants
+	Live         Publisher
 	Grace        time.Duration // for effects, seals and rollbacks that have begun
 }
 
@@ -55,7 +57,9 @@ type Scope struct {
 	first   Context      // of the first attempt
 	latest  *Context     // nil: no attempt has begun
 	parts   transaction.Transaction
-	drained *sched.Event // fires when the fence is shut and no effect is inside; nil: no goroutine waits
+	output  *live.Output  // nil: nothing was reported
+	telling runtime.Timer // of a piece that waits; nil: none does
+	drained *sched.Event  // fires when the fence is shut and no effect is inside; nil: no goroutine waits
 }
 
 // Open prepares s for an owner, with the lock and the lifecycle of the owner.
@@ -122,6 +126,7 @@ func (s *Scope) Aborted() bool {
 // ShutFence lets no further effects in. It returns the event that fires when the effects inside have
 // ended, nil when there are none. The lock is held.
 func (s *Scope) ShutFence() *sched.Event {
+	endReports(s)
 	if s.life.ShutFence() && s.drained == nil {
 		s.drained = sched.NewEvent()
 	}

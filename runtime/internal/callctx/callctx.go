@@ -26,6 +26,12 @@ type Handle[Participant, Part any] interface {
 	Part(p Participant, write bool) (Part, error)
 }
 
+// A Reporter is a Handle that takes what the handler reports while it runs. Its method is safe for
+// concurrent use.
+type Reporter interface {
+	Report(done, total int64, text string) error
+}
+
 // Info describes an attempt to its handler. runtime.CallInfo has the same fields with their
 // meaning.
 type Info struct {
@@ -35,6 +41,8 @@ type Info struct {
 	Undo                       bool
 	Fence                      uint64
 	Metadata                   map[string]string
+	Turn                       int
+	ClientRequest              string
 	Capabilities               []string
 	Request, Grant             string
 	ApprovedBy                 []string

@@ -21,10 +21,10 @@ type Draft struct {
 // OfEvent returns a draft with the members of an event of a call.
 func OfEvent(ev *runtime.Event) *Draft {
 	return &Draft{Record: journal.Record{
-		Kind: ev.Kind.String(), At: At(ev.Time), Session: ev.SessionID, Run: ev.RunID, Agent: ev.Agent, Principal: ev.Principal,
+		Kind: ev.Kind.String(), At: At(ev.Time), Session: ev.SessionID, Run: ev.RunID, Turn: ev.Turn, RequestID: ev.ClientRequest, Agent: ev.Agent, Principal: ev.Principal,
 		Call: ev.CallID, Tool: ev.Tool, ToolVersion: ev.ToolVersion, From: ev.From.String(), To: ev.To.String(),
 		Attempt: ev.Attempt, Duration: ev.Duration, Times: ev.Times, Revision: ev.Revision, Request: ev.RequestID, By: ev.By,
-		Resolution: ev.Resolution, Rejection: ev.Rejection, Err: ev.Err, Stack: ev.Stack,
+		Live: ev.Live, Resolution: ev.Resolution, Rejection: ev.Rejection, Err: ev.Err, Stack: ev.Stack,
 	}}
 }
 

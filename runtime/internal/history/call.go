@@ -21,7 +21,8 @@ type Call struct {
 	TurnEnds     time.Time         // when the budget of its turn is used up
 	TurnCap      time.Duration     // most of an attempt of its turn
 	InputMAC     string            // keyed digest of its input
-	Metadata     map[string]string // of the caller
+	Metadata     map[string]string // of the caller and the run
+	Turn         int               // of the run
 	Heartbeat    bool              // it asked to be continued
 	Triggered    bool              // no caller waits for it
 
@@ -68,7 +69,7 @@ func (c *Call) OpenRequest(b *consent.Book) (consent.Request, bool) {
 func open(r *journal.Record) *Call {
 	return &Call{
 		Session: r.Session, ID: r.Call, Run: r.Run, Agent: r.Agent, Principal: r.Principal, Tool: r.Tool,
-		Began: r.At, TurnEnds: r.TurnEnds, TurnCap: r.TurnCap, Triggered: r.Triggered, InputMAC: r.InputMAC, Metadata: r.Metadata,
+		Began: r.At, TurnEnds: r.TurnEnds, TurnCap: r.TurnCap, Triggered: r.Triggered, InputMAC: r.InputMAC, Metadata: r.Metadata, Turn: r.Turn,
 	}
 }
 

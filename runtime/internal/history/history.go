@@ -34,8 +34,8 @@ type Session struct {
 	Principal string
 	Setup     journal.Setup // how it was configured last
 	State     *rules.State
-	Runs      int             // that were started
-	Open      map[string]bool // runs that were not closed, by id
+	Runs      int                          // that were started
+	Open      map[string]map[string]string // the metadata of runs that were not closed, by id
 }
 
 // Read folds all entries of j, under the rules of engine. key is that of the book of requests. An
@@ -90,7 +90,7 @@ func (h *History) add(entry *journal.Entry) error {
 		s.configure(r)
 	case journal.KindRunStarted:
 		s.Runs++
-		s.Open[r.Run] = true
+		s.Open[r.Run] = r.Metadata
 	case journal.KindRunClosed:
 		delete(s.Open, r.Run)
 	}
@@ -120,7 +120,7 @@ func decode(entry *journal.Entry) (*journal.Record, error) {
 func (h *History) session(r *journal.Record) *Session {
 	s := h.Sessions[r.Session]
 	if s == nil {
-		s = &Session{ID: r.Session, State: h.engine.NewState(), Open: map[string]bool{}}
+		s = &Session{ID: r.Session, State: h.engine.NewState(), Open: map[string]map[string]string{}}
 		s.configure(r)
 		h.Sessions[r.Session] = s
 	}

@@ -69,7 +69,7 @@ func TestSessionsAreReadWithTheirRuns(t *testing.T) {
 		journal.Record{Kind: journal.KindRunStarted, Session: "s", Run: "r1", Principal: "alice", Rules: started("r1")},
 		journal.Record{Kind: journal.KindSessionOpened, Session: "s", Principal: "alice", Setup: &journal.Setup{Behavior: "b", Capabilities: []string{"x"}}},
 		journal.Record{Kind: journal.KindSessionOpened, Session: "s", Principal: "bob", Setup: &journal.Setup{Modes: map[string]string{"m": "1"}}},
-		journal.Record{Kind: journal.KindRunStarted, Session: "s", Run: "r2", Principal: "bob", Rules: started("r2")},
+		journal.Record{Kind: journal.KindRunStarted, Session: "s", Run: "r2", Principal: "bob", Metadata: map[string]string{"trace": "7"}, Rules: started("r2")},
 		journal.Record{Kind: journal.KindRunClosed, Session: "s", Run: "r1", Principal: "bob"},
 		journal.Record{Kind: journal.KindSessionOpened, Session: "other", Principal: "carol"},
 	)
@@ -78,7 +78,7 @@ func TestSessionsAreReadWithTheirRuns(t *testing.T) {
 	assert.Equal(t, "bob", s.Principal)
 	assert.Equal(t, journal.Setup{Modes: map[string]string{"m": "1"}}, s.Setup, "a later configuration replaces an earlier one")
 	assert.Equal(t, 2, s.Runs)
-	assert.Equal(t, map[string]bool{"r2": true}, s.Open)
+	assert.Equal(t, map[string]map[string]string{"r2": {"trace": "7"}}, s.Open)
 	assert.Equal(t, rules.RunRunning, s.State.RunState("r2"))
 	assert.Equal(t, rules.RunClosed, h.Sessions["other"].State.RunState("r2"), "sessions share no state")
 	assert.EqualValues(t, 6, h.Last)

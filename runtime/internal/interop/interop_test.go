@@ -96,7 +96,7 @@ func open(t *testing.T) *rig {
 	})
 	r.exec, err = engine.NewExecutor(reg, policy, engine.WithTracer(otel.NewTracer(provider, reg)), engine.WithCounter(both{counter, r.metrics}), engine.WithPendingRequests())
 	require.NoError(t, err)
-	run, err := r.exec.Session(engine.SessionConfig{ID: "s1"}).StartRun(t.Context(), engine.RunConfig{ID: "r1"})
+	run, err := r.exec.Session(engine.SessionConfig{ID: "s1"}).StartRun(t.Context(), engine.RunConfig{ID: "r1", Metadata: map[string]string{"request_id": "web-1"}})
 	require.NoError(t, err)
 	r.turn = run.Turn(engine.TurnConfig{Budget: time.Hour})
 	return r
@@ -156,7 +156,7 @@ func TestSpansOfACall(t *testing.T) {
 	assert.Equal(t, "execute_tool read\n  ambit.policy\n  ambit.handler\n    inner\n  ambit.handler\n    inner\n", r.tree())
 	assert.Equal(t, map[string]string{
 		"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "read", "gen_ai.tool.type": "function", "gen_ai.tool.call.id": "c1",
-		"ambit.session.id": "s1", "ambit.run.id": "r1", "ambit.outcome": "completed", "ambit.policy.revision": "r1",
+		"ambit.session.id": "s1", "ambit.run.id": "r1", "ambit.turn": "1", "ambit.request_id": "web-1", "ambit.outcome": "completed", "ambit.policy.revision": "r1",
 	}, r.attributes(t, "execute_tool read"))
 }
 
@@ -171,7 +171,7 @@ func TestSpanOfConsent(t *testing.T) {
 	require.NotNil(t, res.Outcome)
 	require.Equal(t, runtime.Completed, res.Outcome.Kind, res.Outcome.Message)
 	assert.Equal(t, "execute_tool send\n  ambit.policy\n  ambit.consent\n  ambit.policy\n  ambit.handler\n", r.tree())
-	assert.Equal(t, requests[0].ID, r.attributes(t, "execute_tool send")["ambit.request.id"])
+	assert.Equal(t, requests[0].ID, r.attributes(t, "execute_tool send")["ambit.consent.request.id"])
 }
 
 // TestNothingSecretIsInASpan: failures, refusals and names that a model invents.

@@ -122,6 +122,8 @@ func (m *Memory[C]) changedSlow(ev *rules.Event) {
 // A Calls links the records of the calls of one run, in a list through the records. All parts of
 // a run share it, and so do consecutive runs of one session with the same id.
 type Calls[C any] struct {
+	Turns int // that were begun
+
 	run  string
 	last *Record[C] // nil: no call was made
 }

@@ -5,7 +5,8 @@ import "github.com/ambit-tools/ambit/runtime/internal/sched"
 // A Node is the unit of a run that can be closed: the whole run, or that of a sub-agent. It must not be
 // copied.
 type Node[C any] struct {
-	Workers sched.Gate // calls whose goroutines have not ended
+	Workers  sched.Gate        // calls whose goroutines have not ended
+	Metadata map[string]string // of the calls; never changed
 
 	parent   *Node[C] // nil: the whole run
 	calls    *Calls[C]
@@ -21,7 +22,7 @@ func (n *Node[C]) Open(calls *Calls[C]) { n.calls = calls }
 // OpenChild makes child a part of n, and reports how many parts n has. The child of a node that is closed is
 // closed.
 func (n *Node[C]) OpenChild(child *Node[C]) {
-	child.parent, child.calls, child.closing = n, n.calls, n.closing
+	child.parent, child.calls, child.Metadata, child.closing = n, n.calls, n.Metadata, n.closing
 	if child.closing {
 		child.Workers.Shut()
 	}

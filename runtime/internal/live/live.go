@@ -1,0 +1,128 @@
+// Package live is what a handler reports while it runs: how much of it is told, how often, and what
+// is counted.
+package live
+
+import (
+	"time"
+
+	"github.com/ambit-tools/ambit/runtime/internal/redact"
+	"github.com/ambit-tools/ambit/runtime/journal"
+)
+
+const (
+	// Interval is the least time between two pieces of a call.
+	Interval = 100 * time.Millisecond
+	// RecordInterval is the least time between two entries about them.
+	RecordInterval = time.Second
+	// MaxText is how many bytes a call may report. The rest is dropped.
+	MaxText = 64 << 10
+)
+
+// A Piece is what is told at once.
+type Piece struct {
+	At      time.Time
+	Attempt int
+	Offset  int64 // of Text
+	Text    string
+	Counts  journal.LiveCounts // after it
+	Silent  bool               // it says nothing that was not told before
+	Record  bool               // the counts are to be recorded
+	Bytes   int64              // when they are: those of texts since Counts were recorded before
+	Dropped int64              // likewise
+}
+
+// An Output is what one call reports, or one undo. It is not safe for concurrent use.
+type Output struct {
+	hide   *redact.Stream // nil: texts are withheld
+	counts journal.LiveCounts
+	taken  int // bytes of texts
+
+	attempt    int                // of what waits
+	waits      bool               // a report since the latest piece
+	told       journal.LiveCounts // with the latest piece
+	takenAt    time.Time          // the latest Take
+	recorded   journal.LiveCounts // in the latest entry
+	recordedAt time.Time
+}
+
+// New returns the output of a call. hide takes sensitive values out of its texts; nil withholds them.
+func New(hide *redact.Stream) *Output { return &Output{hide: hide} }
+
+// Add adds a report of an attempt. done and total replace those of the report before, unless both are 0.
+func (o *Output) Add(attempt int, done, total int64, text string) {
+	o.waits, o.attempt = true, attempt
+	if done != 0 || total != 0 {
+		o.counts.Done, o.counts.Total = done, total
+	}
+	room := 0
+	if o.hide != nil {
+		room = max(MaxText-o.taken, 0)
+	}
+	if len(text) > room {
+		o.counts.Dropped += int64(len(text) - room)
+		text = text[:room]
+	}
+	if o.taken += len(text); text != "" {
+		o.hide.Write(text)
+	}
+}
+
+// Wait returns how long what was added has to wait at now, 0 when it is told at once.
+func (o *Output) Wait(now time.Time) time.Duration {
+	if o.takenAt.IsZero() {
+		return 0
+	}
+	return max(Interval-now.Sub(o.takenAt), 0)
+}
+
+// Take returns what waits, as one piece; ok is false when it would tell nothing new. The end of the text may be
+// held back, as part of a sensitive value.
+func (o *Output) Take(now time.Time) (p Piece, ok bool) {
+	if !o.waits {
+		return p, false
+	}
+	o.waits, o.takenAt = false, now
+	text := ""
+	if o.hide != nil {
+		text = o.hide.Take()
+	}
+	if text == "" && o.counts == o.told {
+		return p, false
+	}
+	return o.piece(now, text, o.recordedAt.IsZero() || now.Sub(o.recordedAt) >= RecordInterval), true
+}
+
+// End returns what is left at the end of an attempt; ok is false when everything was told and
+// recorded. After a text that was cut the end is dropped, because it may be half of a sensitive value.
+func (o *Output) End(now time.Time) (p Piece, ok bool) {
+	text := ""
+	switch {
+	case o.hide == nil:
+	case o.counts.Dropped > 0:
+		text = o.hide.Take()
+		o.counts.Dropped += int64(o.hide.Discard())
+	default:
+		text = o.hide.Rest()
+	}
+	o.waits = false
+	if text == "" && o.counts == o.recorded {
+		return p, false
+	}
+	return o.piece(now, text, true), true
+}
+
+// piece makes a piece.
+func (o *Output) piece(now time.Time, text string, record bool) Piece {
+	p := Piece{At: now, Attempt: o.attempt, Offset: o.counts.Bytes, Text: text, Silent: text == "" && o.counts == o.told, Record: record}
+	if !p.Silent {
+		o.counts.Bytes += int64(len(text))
+		o.counts.Pieces++
+		o.told = o.counts
+	}
+	p.Counts = o.counts
+	if record {
+		p.Bytes, p.Dropped = o.counts.Bytes-o.recorded.Bytes, o.counts.Dropped-o.recorded.Dropped
+		o.recorded, o.recordedAt = o.counts, now
+	}
+	return p
+}

@@ -1,0 +1,73 @@
+// Package metadata holds what a caller says of its calls beside their arguments: members of a run
+// and of a call, and the id of the caller's own request among them.
+package metadata
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"unicode/utf8"
+)
+
+const (
+	// RequestID is the member that names the caller's request, such as the trace id of an HTTP
+	// request. It is in every event, span and webhook.
+	RequestID = "request_id"
+
+	maxMembers   = 64
+	maxBytes     = 8 << 10 // of all names and values
+	maxRequestID = 256     // bytes
+)
+
+// Check returns an error when m is not what a run may have: at most 64 members and 8 KiB of valid
+// UTF-8, with at most 256 bytes of RequestID.
+func Check(m map[string]string) error {
+	if len(m) > maxMembers {
+		return fmt.Errorf("metadata has %d members, and may have %d", len(m), maxMembers)
+	}
+	size := 0
+	for name, value := range m {
+		if !utf8.ValidString(name) || !utf8.ValidString(value) {
+			return errors.New("metadata is not valid UTF-8")
+		}
+		size += len(name) + len(value)
+	}
+	if size > maxBytes {
+		return fmt.Errorf("metadata has %d bytes, and may have %d", size, maxBytes)
+	}
+	if n := len(m[RequestID]); n > maxRequestID {
+		return fmt.Errorf("metadata has a %s of %d bytes, which may have %d", RequestID, n, maxRequestID)
+	}
+	return nil
+}
+
+// Merge returns the members of outer and inner. Of two with one name it takes that of inner. The
+// result may be one of both, so it must not be changed.
+func Merge(outer, inner map[string]string) map[string]string {
+	switch {
+	case len(outer) == 0:
+		return inner
+	case len(inner) == 0:
+		return outer
+	}
+	m := maps.Clone(outer)
+	maps.Copy(m, inner)
+	return m
+}
+
+// Request returns the RequestID of m, empty when it has none. An id that is too long is cut: the
+// metadata of a call is not checked.
+func Request(m map[string]string) string {
+	if len(m) == 0 {
+		return ""
+	}
+	id := m[RequestID]
+	if len(id) <= maxRequestID {
+		return id
+	}
+	n := maxRequestID
+	for n > 0 && !utf8.RuneStart(id[n]) {
+		n--
+	}
+	return id[:n]
+}

@@ -1,0 +1,79 @@
+package redact
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/ambit-tools/ambit/runtime/wire"
+)
+
+// streamOf returns a stream without some secrets.
+func streamOf(secrets ...string) *Stream {
+	var s Secrets
+	for _, text := range secrets {
+		s.Collect(func() wire.Value { return secret(text) })
+	}
+	return s.Stream()
+}
+
+// TestStreamOfSplitSecrets splits texts at every two places: no piece, nor two in a row, has the secret.
+func TestStreamOfSplitSecrets(t *testing.T) {
+	for name, row := range map[string]struct{ text, want string }{
+		"plain":      {"a hunter2 b", "a (sensitive) b"},
+		"twice":      {"hunter2hunter2", "(sensitive)"},
+		"overlap":    {"xhunter2unter2x", "x(sensitive)unter2x"},
+		"longer":     {"a hunter22 b", "a (sensitive) b"},
+		"quoted":     {`{"p":"say \"hi\"\n"}`, `{"p":"(sensitive)"}`},
+		"escaped":    {`p\u00fcp\u00fc`, "(sensitive)"},
+		"characters": {"ä püpü ö", "ä (sensitive) ö"},
+		"half":       {"a hunter", "a hunter"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for i := range len(row.text) + 1 {
+				for k := i; k <= len(row.text); k++ {
+					s := streamOf("hunter2", "hunter22", "say \"hi\"\n", "püpü")
+					var got strings.Builder
+					for _, part := range []string{row.text[:i], row.text[i:k], row.text[k:]} {
+						s.Write(part)
+						got.WriteString(s.Take())
+					}
+					got.WriteString(s.Rest())
+					assert.Equal(t, row.want, got.String(), "%d %d", i, k)
+				}
+			}
+		})
+	}
+}
+
+// TestStreamHoldsBack what may be the beginning of a secret, and no more.
+func TestStreamHoldsBack(t *testing.T) {
+	s := streamOf("hunter2")
+	s.Write("0123456789")
+	assert.Equal(t, "0123", s.Take())
+	assert.Empty(t, s.Take())
+	assert.Equal(t, 6, s.Discard())
+	assert.Empty(t, s.Rest())
+
+	s = streamOf()
+	s.Write("a\xc3")
+	assert.Equal(t, "a", s.Take(), "half of a character waits for the rest")
+	s.Write("\xbc\xff")
+	assert.Equal(t, "ü\uFFFD", s.Take())
+}
+
+// TestStreamOfShortSecrets: what is left of a text could tell a short one.
+func TestStreamOfShortSecrets(t *testing.T) {
+	s := streamOf("7")
+	s.Write("no digit, ")
+	assert.Equal(t, "no digit, ", s.Take())
+	s.Write("and 7")
+	assert.Equal(t, withheld, s.Take())
+	s = streamOf("ab")
+	s.Write("xa")
+	assert.Equal(t, "x", s.Take())
+	s.Write("by")
+	assert.Equal(t, withheld, s.Take())
+	assert.Equal(t, "y", s.Rest())
+}

@@ -1,0 +1,33 @@
+package journal
+
+import "time"
+
+// A Live is a piece of what a handler reports while it runs. It is in no journal: an entry of
+// tool.output holds the counts alone. Sensitive values are not in its text.
+type Live struct {
+	At time.Time
+
+	Session, Run, Call, Tool string
+	Agent, Principal         string
+	Turn                     int
+	RequestID                string // of the caller
+	Attempt                  int
+	Undo                     bool // the undo of the call reports it
+
+	Number  int64  // of the piece in its call, or undo, from 1
+	After   uint64 // position of the latest entry of the call, which comes before the piece; 0: there is no journal
+	Offset  int64  // of Text in all texts of the call, or of the undo
+	Text    string
+	Done    int64 // as the handler says, of Total
+	Total   int64 // 0: not known
+	Dropped int64 // bytes that were not told, so far
+}
+
+// LiveCounts says how much a handler has reported.
+type LiveCounts struct {
+	Bytes   int64 `json:"bytes"`             // of the texts of all pieces
+	Dropped int64 `json:"dropped,omitempty"` // that were not told: too much, or masked by the policy
+	Pieces  int64 `json:"pieces"`
+	Done    int64 `json:"done,omitempty"` // as the handler says, of Total
+	Total   int64 `json:"total,omitempty"`
+}

@@ -1,0 +1,66 @@
+package stream
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/url"
+
+	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/journal"
+	"github.com/ambit-tools/ambit/runtime/operator"
+)
+
+// A liveData is the data of a piece of live output. It has no position: nothing resumes at a piece.
+type liveData struct {
+	After     uint64 `json:"after"` // position of the latest entry of the call
+	Session   string `json:"session,omitempty"`
+	Run       string `json:"run,omitempty"`
+	Turn      int    `json:"turn,omitempty"`
+	RequestID string `json:"request_id,omitempty"` // of the caller
+	Call      string `json:"call,omitempty"`
+	Tool      string `json:"tool,omitempty"`
+	Agent     string `json:"agent,omitempty"`
+	Principal string `json:"principal,omitempty"`
+	Attempt   int    `json:"attempt,omitempty"`
+	Undo      bool   `json:"undo,omitempty"`
+
+	Offset  int64  `json:"offset"` // of text, in bytes
+	Text    string `json:"text,omitempty"`
+	Done    int64  `json:"done,omitempty"`
+	Total   int64  `json:"total,omitempty"`
+	Dropped int64  `json:"dropped,omitempty"` // bytes that no reader gets
+	Missed  uint64 `json:"missed,omitempty"`  // pieces that this reader has not got
+}
+
+// live returns a piece of live output; ok is false when the viewer may not know of it: only an auditor
+// may.
+func (v viewer) live(ctx context.Context, p *journal.Live, missed uint64) (f frame, ok bool, err error) {
+	if v.exec.May(ctx, operator.Audit, v.by, operator.Target{Session: p.Session, Run: p.Run, Call: p.Call}) != nil {
+		return f, false, nil
+	}
+	kind := runtime.EventOutput.String()
+	text, err := json.Marshal(cloudEvent{
+		SpecVersion: "1.0", ID: fmt.Sprintf("%d.%d", p.After, p.Number), Source: source, Type: kind, Subject: subject(p.Session, p.Call), Time: p.At.UTC(),
+		DataContentType: "application/json", Data: &liveData{
+			After: p.After, Session: p.Session, Run: p.Run, Turn: p.Turn, RequestID: p.RequestID, Call: p.Call, Tool: p.Tool, Agent: p.Agent,
+			Principal: p.Principal, Attempt: p.Attempt, Undo: p.Undo, Offset: p.Offset, Text: p.Text, Done: p.Done, Total: p.Total,
+			Dropped: p.Dropped, Missed: missed,
+		},
+	})
+	return frame{kind: kind, text: text, live: true}, err == nil, err
+}
+
+// subject names a call.
+func subject(session, call string) string {
+	return "sessions/" + url.PathEscape(session) + "/calls/" + url.PathEscape(call)
+}
+
+// header returns the lines of a server-sent event before its data. A browser resumes after the last id:
+// a piece has none, because it is no entry.
+func (f *frame) header() string {
+	if f.live {
+		return "event: " + f.kind
+	}
+	return fmt.Sprintf("id: %d\nevent: %s", f.position, f.kind)
+}
