@@ -1,7 +1,5 @@
 package dsl
 
-import ()
-
 // A boundKind is a kind of limit: its short form, and its long form.
 type boundKind struct {
 	def, what string
