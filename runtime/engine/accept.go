@@ -87,7 +87,7 @@ func (c *call) finishInTime(e *result) {
 		return
 	}
 	if e.fault != nil {
-		c.exec.report(e.fault)
+		c.exec.report(e.fault.redact(c.redactText))
 	}
 	if !c.finish(e) && !c.committedLate(e) {
 		c.recordLate(e.fault, e.output)
@@ -98,7 +98,7 @@ func (c *call) finishInTime(e *result) {
 func (c *call) recordLate(fault *CallError, output int) {
 	text := c.operatorText(&runtime.Outcome{}, fault)
 	if fault != nil {
-		c.exec.report(fault)
+		c.exec.report(fault.redact(c.redactText))
 	}
 	c.exec.sched.Wait(c.done(), nil, nil) // the event that ended the call comes first
 	now := c.clock()

@@ -120,7 +120,8 @@ func actionError(why Code) error {
 	return &ActionError{Code: why}
 }
 
-// A CallError is a fault that is meant for operators, and never for a model.
+// A CallError is a fault that is meant for operators, and never for a model. Its text has no value of a
+// member of the input that is marked x-sensitive (SEMANTICS 2.4.4); those of Err and Panic may.
 type CallError struct {
 	Tool, CallID, SessionID, RunID string
 
@@ -147,6 +148,15 @@ func (e *CallError) Error() string {
 
 // Unwrap returns the error that the handler, the policy or the sink returned.
 func (e *CallError) Unwrap() error { return e.Err }
+
+// redact takes sensitive values out of the text of e, by a function that knows them, unless the error
+// handler has it. Err and Panic stay as they are.
+func (e *CallError) redact(hide func(string) string) *CallError {
+	if !e.reported {
+		e.cachedText = hide(e.text())
+	}
+	return e
+}
 
 // text describes the fault without the call.
 func (e *CallError) text() string {

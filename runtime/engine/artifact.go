@@ -6,6 +6,7 @@ import (
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/internal/artifact"
+	"github.com/ambit-tools/ambit/runtime/internal/deadline"
 )
 
 // Artifact returns a stored output, complete, as the JSON that Outcome.Output would
@@ -15,7 +16,7 @@ func (e *Executor) Artifact(ctx context.Context, ref runtime.ArtifactRef) ([]byt
 	if e == nil || e.artifacts == nil {
 		return nil, fmt.Errorf("artifact %q: no store was given with WithArtifacts: %w", ref.SHA256, runtime.ErrNoArtifact)
 	}
-	return artifact.Get(orBackground(ctx), e.artifacts, ref)
+	return artifact.Get(deadline.OrBackground(ctx), e.artifacts, ref)
 }
 
 // Artifact is Executor.Artifact for the outputs of the calls of s, by their SHA-256, as

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/internal/deadline"
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
 	"github.com/ambit-tools/ambit/runtime/internal/outcomes"
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
@@ -91,7 +92,7 @@ func (c *call) pendingOutcome() (runtime.Outcome, bool) {
 // cancelled when it continues and this caller stops waiting for it. A call that was never made is
 // denied.
 func (s *Session) Await(ctx context.Context, callID string) runtime.Outcome {
-	ctx = orBackground(ctx)
+	ctx = deadline.OrBackground(ctx)
 	r := s.find(callID)
 	if r == nil {
 		return runtime.Outcome{CallID: callID, Message: "there is no such call in this session"}

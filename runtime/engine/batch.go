@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/internal/deadline"
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
 )
 
@@ -14,7 +15,7 @@ import (
 // calls have ended, and later calls wait for it.
 func (t *Turn) ExecuteBatch(ctx context.Context, calls []runtime.Call, mode BatchMode) []runtime.Outcome {
 	outcomes := make([]runtime.Outcome, len(calls))
-	ctx = orBackground(ctx)
+	ctx = deadline.OrBackground(ctx)
 	if mode == Sequential || t == nil || t.run == nil || t.run.session == nil {
 		for i := range calls {
 			outcomes[i] = t.Execute(ctx, calls[i])

@@ -233,14 +233,6 @@ func (c *call) budgetEnds() time.Time {
 	return c.turn.budgetEnds
 }
 
-// bounded returns due, or limit if that is earlier; a zero limit is none.
-func bounded(due, limit time.Time) time.Time {
-	if !limit.IsZero() && limit.Before(due) {
-		return limit
-	}
-	return due
-}
-
 // deadline returns how long one attempt of c may take, without the budget of its turn: what its
 // tool declares, or less if the turn caps it.
 func (c *ident) deadline() time.Duration {

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 
+	"github.com/ambit-tools/ambit/runtime/internal/deadline"
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
 	"github.com/ambit-tools/ambit/runtime/internal/outcomes"
 	"github.com/ambit-tools/ambit/runtime/operator"
@@ -19,7 +20,7 @@ func (s *Session) Cancel(ctx context.Context, callID string, by operator.Actor, 
 	if s == nil || s.exec == nil {
 		return actionError(CodeUnknownCall)
 	}
-	if err := s.exec.authorize(orBackground(ctx), operator.Cancel, by, operator.Target{Session: s.id, Call: callID}, s); err != nil {
+	if err := s.exec.authorize(deadline.OrBackground(ctx), operator.Cancel, by, operator.Target{Session: s.id, Call: callID}, s); err != nil {
 		return err
 	}
 	s.mu.Lock()
@@ -41,7 +42,7 @@ func (s *Session) Cancel(ctx context.Context, callID string, by operator.Actor, 
 		c.mu.Lock()
 		over := c.done()
 		c.mu.Unlock()
-		s.exec.sched.Wait(over, nil, orBackground(ctx).Done())
+		s.exec.sched.Wait(over, nil, deadline.OrBackground(ctx).Done())
 		return actionError(CodeAlreadyEnded)
 	}
 	if err := c.trail.Flush(); err != nil {

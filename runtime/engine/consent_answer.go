@@ -7,6 +7,7 @@ import (
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/consent"
+	"github.com/ambit-tools/ambit/runtime/internal/deadline"
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
 	"github.com/ambit-tools/ambit/runtime/internal/outcomes"
 	"github.com/ambit-tools/ambit/runtime/internal/wording"
@@ -23,7 +24,7 @@ import (
 // happened to the call. An accepted approval does not guarantee that the call runs: the rules and
 // the policy evaluate it once more, and it must still be what was approved (SEMANTICS section 5.7).
 func (e *Executor) Decide(ctx context.Context, requestID string, a Answer) Resolution {
-	ctx = orBackground(ctx)
+	ctx = deadline.OrBackground(ctx)
 	if e == nil || e.engine == nil {
 		return Resolution{Reason: consent.UnknownRequest}
 	}

@@ -49,7 +49,7 @@ func (c *call) prepareQuestion() bool {
 // makePreview calls the preview hook and stores the preview, or the failure. It reports
 // false when the call has ended.
 func (c *call) makePreview() bool {
-	due := bounded(c.now.Add(c.deadline()), c.budgetEnds())
+	due := deadline.Earlier(c.now.Add(c.deadline()), c.budgetEnds())
 	ctx := &deadline.Context{Parent: c.workCtx, Due: due}
 	c.mu.Lock()
 	c.consent.previewCtx = ctx // from now on it ends with the call

@@ -93,9 +93,10 @@ func (c *call) notify() {
 	var failed atomic.Int32
 	for _, a := range e.approvers {
 		e.sched.Busy(1)
+		secrets := c.values.Secrets(c.tool, c.record.Input, nil) // the worker has left the call, and an answer may bring it back
 		go func() {
 			defer e.sched.Busy(-1)
-			if notifyApprover(ctx, a, r, c) {
+			if notifyApprover(ctx, a, r, c, secrets.Redact) {
 				return
 			}
 			if int(failed.Add(1)) == len(e.approvers) && !e.polled {
@@ -107,17 +108,18 @@ func (c *call) notify() {
 	}
 }
 
-// notifyApprover notifies one approver and reports whether that succeeded.
-func notifyApprover(ctx context.Context, a runtime.Approver, r *runtime.ConsentRequest, c *call) (ok bool) {
+// notifyApprover notifies one approver and reports whether that succeeded. hide takes the sensitive
+// values of the call out of a text.
+func notifyApprover(ctx context.Context, a runtime.Approver, r *runtime.ConsentRequest, c *call, hide func(string) string) (ok bool) {
 	defer func() {
 		if v := recover(); v != nil {
 			fault := c.newFault(runtime.ReasonNone, nil)
 			fault.Panic, fault.Stack = v, debug.Stack()
-			c.exec.report(fault)
+			c.exec.report(fault.redact(hide))
 		}
 	}()
 	if err := a.Notify(ctx, r); err != nil {
-		c.exec.report(c.newFault(runtime.ReasonNone, fmt.Errorf("approver %T: %w", a, err)))
+		c.exec.report(c.newFault(runtime.ReasonNone, fmt.Errorf("approver %T: %w", a, err)).redact(hide))
 		return false
 	}
 	return true

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/internal/deadline"
 	"github.com/ambit-tools/ambit/runtime/internal/metadata"
 	"github.com/ambit-tools/ambit/runtime/internal/outcomes"
 	"github.com/ambit-tools/ambit/runtime/internal/wording"
@@ -19,7 +20,7 @@ import (
 // A call with the id and the arguments of an earlier call of the session is not run again: it gets
 // the outcome of the earlier call, once that call has ended.
 func (t *Turn) Execute(ctx context.Context, in runtime.Call) (out runtime.Outcome) {
-	ctx = orBackground(ctx)
+	ctx = deadline.OrBackground(ctx)
 	switch c, earlier := t.begin(ctx, in, nil); {
 	case c != nil:
 		c.await(&out)

@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"context"
 	"sync/atomic"
 	"time"
 
@@ -135,12 +134,4 @@ func (e *Executor) report(f *CallError) {
 		f.reported = true
 		e.delivery.Report(f)
 	}
-}
-
-// orBackground returns ctx, which may be nil.
-func orBackground(ctx context.Context) context.Context {
-	if ctx == nil {
-		return context.Background()
-	}
-	return ctx
 }

@@ -51,7 +51,7 @@ func (c *call) finish(e *result) (first bool) {
 	c.flushOutcome()
 	endSpan(c)
 	if e.fault != nil {
-		c.exec.report(e.fault)
+		c.exec.report(e.fault.redact(c.redactText))
 	}
 	if unattended {
 		c.observe(pastDone) // no caller waits

@@ -9,6 +9,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/internal/approvals"
+	"github.com/ambit-tools/ambit/runtime/internal/deadline"
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
 	"github.com/ambit-tools/ambit/runtime/internal/outcomes"
 	"github.com/ambit-tools/ambit/runtime/operator"
@@ -120,7 +121,7 @@ func (e *Executor) Revoke(ctx context.Context, grantID string, by operator.Actor
 	if e == nil || e.engine == nil {
 		return actionError(CodeUnknownRequest)
 	}
-	if err := e.authorize(orBackground(ctx), operator.Revoke, by, operator.Target{Grant: grantID}, nil); err != nil {
+	if err := e.authorize(deadline.OrBackground(ctx), operator.Revoke, by, operator.Target{Grant: grantID}, nil); err != nil {
 		return err
 	}
 	ev := e.approvals.Revoke(e.sched.Now(), grantID, by.ID, reason)
@@ -153,7 +154,7 @@ func (e *Executor) SuspendConsent(ctx context.Context, until time.Time, by opera
 	if err := e.log.Health(); err != nil {
 		return fmt.Errorf("that consent is switched off cannot be recorded: %w", err)
 	}
-	if err := e.authorize(orBackground(ctx), operator.ConsentOff, by, operator.Target{}, nil); err != nil {
+	if err := e.authorize(deadline.OrBackground(ctx), operator.ConsentOff, by, operator.Target{}, nil); err != nil {
 		return err
 	}
 	ev, err := e.approvals.Suspend(e.sched.Now(), until, by.ID, reason)

@@ -65,7 +65,7 @@ func (c *call) recordStart(d time.Duration) *result {
 	if err := c.run.session.memory.Start(c.exec.instant(c.now), c.record); err != nil { // the run was closed
 		return aborted(outcomes.RunClosed())
 	}
-	due := bounded(c.now.Add(d), c.budgetEnds())
+	due := deadline.Earlier(c.now.Add(d), c.budgetEnds())
 	c.beginAttempt(due)
 	c.scope.Begin(c.workCtx, due)
 	c.transition(runtime.EventStarted, runtime.StateExecuting, &note{at: c.now, session: true})
@@ -242,7 +242,7 @@ func (c *call) restart() *result {
 	d := c.attemptDeadline()
 	c.mu.Lock()
 	c.now = c.clock()
-	due := bounded(c.now.Add(d), c.budgetEnds())
+	due := deadline.Earlier(c.now.Add(d), c.budgetEnds())
 	c.run.session.mu.Lock()
 	closing := c.run.node.Closing() // another goroutine is about to end the call
 	c.run.session.mu.Unlock()

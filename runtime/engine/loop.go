@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/internal/deadline"
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
 	"github.com/ambit-tools/ambit/runtime/journal"
 )
@@ -44,7 +45,7 @@ func (t *Turn) ExecuteRequired(ctx context.Context) []runtime.Outcome {
 // made when the first period is over; a call that takes longer than a period delays the next one.
 // The calls are admitted like all other calls; observers and sinks get their outcomes.
 func (r *Run) Periodic(ctx context.Context) error {
-	ctx = orBackground(ctx)
+	ctx = deadline.OrBackground(ctx)
 	if r == nil || r.session == nil {
 		return nil
 	}

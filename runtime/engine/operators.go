@@ -18,7 +18,7 @@ func (e *Executor) May(ctx context.Context, act operator.Act, by operator.Actor,
 	if e == nil || e.engine == nil {
 		return actionError(CodeNotPermitted)
 	}
-	if err := e.authorize(orBackground(ctx), act, by, target, e.sessionOf(target.Session)); err != nil {
+	if err := e.authorize(deadline.OrBackground(ctx), act, by, target, e.sessionOf(target.Session)); err != nil {
 		return err
 	}
 	return nil

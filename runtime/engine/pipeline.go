@@ -94,7 +94,7 @@ func (c *call) endCrashed(fault *CallError) {
 	}
 	if running {
 		fault.Reason = runtime.ReasonPanic
-		c.exec.report(fault)
+		c.exec.report(fault.redact(c.redactText))
 		var e result
 		c.setFailed(&e, fmt.Sprintf("%q failed for a reason of its own; its operators know more", c.record.Tool), fault)
 		if c.returnedLate() {
@@ -109,7 +109,7 @@ func (c *call) endCrashed(fault *CallError) {
 	e := policyFailure("panic", "the policy could not judge the call, which is denied therefore")
 	e.fault = fault
 	if !c.finish(e) {
-		c.exec.report(fault)
+		c.exec.report(fault.redact(c.redactText))
 	}
 }
 

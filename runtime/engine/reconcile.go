@@ -41,7 +41,7 @@ func (s *Session) Resolve(ctx context.Context, callID string, f ResolveRequest) 
 		return &ActionError{Code: CodeJournalUnavailable, cause: err}
 	}
 	target := operator.Target{Session: s.id, Call: callID}
-	if err := s.exec.authorize(orBackground(ctx), operator.Resolve, f.By, target, s); err != nil {
+	if err := s.exec.authorize(deadline.OrBackground(ctx), operator.Resolve, f.By, target, s); err != nil {
 		return err
 	}
 	r := s.find(callID)
@@ -118,7 +118,7 @@ func (u unknownCall) reconcile(ctx context.Context) bool {
 		out := outcomes.NoEffect("the tool found")
 		u.resolve(&out, runtime.StateFailed, "")
 	case err != nil:
-		c.exec.report(c.newFault(runtime.ReasonNone, fmt.Errorf("what became of the call is still unknown: reconcile: %w", err)))
+		c.exec.report(c.newFault(runtime.ReasonNone, fmt.Errorf("what became of the call is still unknown: reconcile: %w", err)).redact(c.redactText))
 		c.run.session.release(c.record)
 	default:
 		c.values.Outputs = a.value

@@ -10,6 +10,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/internal/bind"
 	"github.com/ambit-tools/ambit/runtime/internal/commitlog"
+	"github.com/ambit-tools/ambit/runtime/internal/deadline"
 	"github.com/ambit-tools/ambit/runtime/internal/entry"
 	"github.com/ambit-tools/ambit/runtime/internal/history"
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
@@ -36,7 +37,7 @@ func (e *Executor) Recover(ctx context.Context) error {
 	if e == nil || e.engine == nil {
 		return errors.New("only an executor made by NewExecutor can recover")
 	}
-	ctx = orBackground(ctx)
+	ctx = deadline.OrBackground(ctx)
 	switch {
 	case !e.log.On():
 		e.simulate(simhooks.From(ctx))

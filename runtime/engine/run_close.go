@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/internal/deadline"
 	"github.com/ambit-tools/ambit/runtime/internal/outcomes"
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
 	"github.com/ambit-tools/ambit/runtime/internal/session"
@@ -52,7 +53,7 @@ func (r *Run) status() RunStatus {
 // run_finished. It waits for the handlers. When ctx ends first, the error says how many handlers
 // still run.
 func (r *Run) Close(ctx context.Context) error {
-	ctx = orBackground(ctx)
+	ctx = deadline.OrBackground(ctx)
 	if r == nil || r.session == nil {
 		return nil
 	}

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"sync/atomic"
 
+	"github.com/ambit-tools/ambit/runtime/internal/deadline"
 	"github.com/ambit-tools/ambit/runtime/internal/lockorder"
 	"github.com/ambit-tools/ambit/runtime/internal/metadata"
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
@@ -142,7 +143,7 @@ func (s *Session) StartRun(ctx context.Context, cfg RunConfig) (*Run, error) {
 	if s == nil || s.exec == nil || s.exec.reg == nil {
 		return nil, errors.New("a run needs a session of an executor made by NewExecutor")
 	}
-	if err := orBackground(ctx).Err(); err != nil {
+	if err := deadline.OrBackground(ctx).Err(); err != nil {
 		return nil, err
 	}
 	cfg.ID, cfg.Metadata = wording.ValidUTF8(cfg.ID), maps.Clone(cfg.Metadata)

@@ -32,7 +32,7 @@ func (e *Executor) Shutdown(ctx context.Context) error {
 	if e == nil || e.engine == nil {
 		return nil
 	}
-	ctx = orBackground(ctx)
+	ctx = deadline.OrBackground(ctx)
 	e.gate.Shut()
 	e.closeApprovals()
 	left := e.gate.Wait(&e.sched, nil, ctx.Done())
@@ -159,7 +159,7 @@ func (e *Executor) Flush(ctx context.Context) error {
 	if e == nil || e.engine == nil {
 		return nil
 	}
-	if err := e.delivery.Flush(orBackground(ctx)); err != nil {
+	if err := e.delivery.Flush(deadline.OrBackground(ctx)); err != nil {
 		return fmt.Errorf("flush: %w", err)
 	}
 	return nil

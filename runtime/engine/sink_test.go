@@ -144,15 +144,18 @@ func TestSensitiveValuesStayInside(t *testing.T) {
 				require.NoError(t, err)
 				input = string(b)
 			}
-			var lines, log bytes.Buffer
+			var lines, log, faults bytes.Buffer
 			r := newRigWith(t, policy, []*runtime.Tool{login(tc.run)}, engine.WithSink(runtime.NewJSONSink(&lines)),
-				engine.WithSink(runtime.NewLogSink(slog.New(slog.NewTextHandler(&log, nil)))))
+				engine.WithSink(runtime.NewLogSink(slog.New(slog.NewTextHandler(&log, nil)))),
+				engine.WithErrorHandler(func(f *engine.CallError) { faults.WriteString(f.Error()) }))
 			out := r.turn().Execute(t.Context(), callOf("c1", "login", input))
 			assert.NotEqual(t, runtime.Completed, out.Kind)
 			require.NoError(t, r.exec.Flush(t.Context()))
 			assert.NotContains(t, lines.String(), "hunter2")
 			assert.NotEmpty(t, log.String())
 			assert.NotContains(t, log.String(), "hunter2")
+			assert.Equal(t, name != "invalid" && name != "denied", faults.Len() > 0)
+			assert.NotContains(t, faults.String(), "hunter2")
 			if name != "denied" { // the author of the policy writes its message
 				b, err := json.Marshal(out)
 				require.NoError(t, err)

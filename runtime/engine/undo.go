@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/internal/deadline"
 	"github.com/ambit-tools/ambit/runtime/internal/ruleinput"
 	"github.com/ambit-tools/ambit/runtime/internal/session"
 	"github.com/ambit-tools/ambit/runtime/operator"
@@ -69,7 +70,7 @@ var errPreparing = errors.New("what the undo needs is still being prepared")
 // A dry run (UndoRequest.DryRun) calls no handler, records nothing and changes nothing. The policy
 // is evaluated. A dry run cannot tell what only the undo handler finds out, such as drift.
 func (s *Session) Undo(ctx context.Context, req UndoRequest) (UndoResult, error) {
-	ctx = orBackground(ctx)
+	ctx = deadline.OrBackground(ctx)
 	if s == nil || s.exec == nil {
 		return UndoResult{}, actionError(CodeUnknownCall)
 	}

@@ -150,7 +150,7 @@ func (u undoing) recordFailed(fault *undoFault) *ActionError {
 	s.mu.Unlock()
 	c.mu.Unlock()
 	if !fault.byPolicy {
-		s.exec.report(c.newFault(runtime.ReasonNone, fmt.Errorf("undo: %w", fault.err)))
+		s.exec.report(c.newFault(runtime.ReasonNone, fmt.Errorf("undo: %w", fault.err)).redact(c.redactText))
 	}
 	return res
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/internal/deadline"
 	"github.com/ambit-tools/ambit/runtime/internal/outcomes"
 	"github.com/ambit-tools/ambit/runtime/internal/tools"
 	"github.com/ambit-tools/ambit/runtime/internal/usercode"
@@ -12,7 +13,7 @@ import (
 // WhatIf decides a call as Execute would, on the same path, and stops where the handler would be
 // started. It changes nothing, emits no event, and neither checks nor uses the call's id.
 func (t *Turn) WhatIf(ctx context.Context, in runtime.Call) Verdict {
-	ctx = orBackground(ctx)
+	ctx = deadline.OrBackground(ctx)
 	c := t.newCall(ctx, in)
 	if c == nil {
 		return Verdict{Outcome: outcomes.NoRun(in)}
@@ -71,7 +72,7 @@ func (t *Turn) Withheld(ctx context.Context) map[string]runtime.Denial {
 			c := ident{run: r, tool: &s.exec.tools[i]}
 			in := c.policyInputOf(nil, nil, s.exec.sched.Now())
 			_ = usercode.Call(func() error { // where the policy panics the tool is offered, and denied when it is called
-				if d, denied := policy.Gates(orBackground(ctx), &in); denied {
+				if d, denied := policy.Gates(deadline.OrBackground(ctx), &in); denied {
 					out[name] = d
 				}
 				return nil

@@ -103,7 +103,11 @@ func (w *Writer) FlushThroughStall(position uint64) error {
 			return err
 		}
 		w.mu.Lock()
-		if w.failed != nil || w.stall.err == nil { // it has ended meanwhile
+		if w.failed != nil { // for good: its error may be one that says that the journal is unavailable
+			defer w.mu.Unlock()
+			return w.failed
+		}
+		if w.stall.err == nil { // it has ended meanwhile
 			w.mu.Unlock()
 			continue
 		}

@@ -2,6 +2,7 @@ package commitlog_test
 
 import (
 	"errors"
+	"fmt"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -41,6 +42,16 @@ func TestAStallMayEndInAFailure(t *testing.T) {
 		w.Fail(errBroken)
 		require.ErrorIs(t, <-waited, errBroken)
 		assert.False(t, w.Stalled())
+	})
+}
+
+// TestALogThatFailedBecauseItWasUnavailable: the reason for which a log is stopped for good, such as a
+// recovery that could not write, may itself say that the journal is unavailable.
+func TestALogThatFailedBecauseItWasUnavailable(t *testing.T) {
+	bubble(t, func(t *testing.T, w *commitlog.Writer, d *disk) {
+		position := add(w)
+		w.Fail(fmt.Errorf("recovery has failed: %w", errFull))
+		require.ErrorIs(t, w.FlushThroughStall(position), journal.ErrUnavailable)
 	})
 }
 

@@ -40,3 +40,19 @@ type OverdueError struct{ Limit time.Duration }
 
 // Error names the time limit.
 func (e *OverdueError) Error() string { return "it did not finish within " + wording.Limit(e.Limit) }
+
+// Earlier returns due, or limit if that is earlier; a zero limit is none.
+func Earlier(due, limit time.Time) time.Time {
+	if !limit.IsZero() && limit.Before(due) {
+		return limit
+	}
+	return due
+}
+
+// OrBackground returns the context of a caller, who may have passed nil.
+func OrBackground(ctx context.Context) context.Context {
+	if ctx == nil {
+		return context.Background()
+	}
+	return ctx
+}
