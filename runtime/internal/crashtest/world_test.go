@@ -185,7 +185,13 @@ func (w *world) close() error {
 	if w.exec == nil {
 		return nil
 	}
-	err := w.perform(func() error { return w.exec.Shutdown(w.ctx) })
+	// A commit that was decided waits for room on the disk, and a machine that is dead never has it: after
+	// an hour the shutdown ends without it.
+	ctx, cancel := context.WithCancel(w.ctx)
+	defer cancel()
+	patience := w.clock.AfterFunc(time.Hour, cancel)
+	err := w.perform(func() error { return w.exec.Shutdown(ctx) })
+	patience.Stop()
 	if w.m.dead() || w.faulty {
 		err = nil
 	}
