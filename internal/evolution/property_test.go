@@ -303,7 +303,7 @@ func TestNothingIsMissed(t *testing.T) {
 	r := schemas{rand.New(rand.NewPCG(18, rand.Uint64()))}
 	limits := wire.Limits{Size: 1 << 20}
 	pairs, safe, held := 0, 0, 0
-	for pairs < battery.Count(t, 250, 20_000) {
+	for pairs < battery.Count(t, 250, 5_000) {
 		schema := r.schema(3)
 		was, old, ok := declared(schema)
 		if !ok {
@@ -344,7 +344,7 @@ func TestNothingIsMissed(t *testing.T) {
 // TestSameBreaksNothing: a declaration that is read again breaks nothing, whatever its schemas say.
 func TestSameBreaksNothing(t *testing.T) {
 	r := schemas{rand.New(rand.NewPCG(19, rand.Uint64()))}
-	for n := 0; n < battery.Count(t, 100, 5_000); {
+	for n := 0; n < battery.Count(t, 100, 1_500); {
 		schema := r.schema(4)
 		was, _, ok := declared(schema)
 		if !ok {
