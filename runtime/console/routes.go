@@ -78,7 +78,7 @@ func (c *console) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c.pages.refuse(&request{w: w, Request: r, by: caller.Actor}, problem(code, ""))
 }
 
-// allowed returns the methods that the path of a request takes, when it takes others.
+// allowed returns the methods that the path of a refused request takes.
 func allowed(h http.Handler, r *http.Request) string {
 	said := unsaid{http.Header{}}
 	h.ServeHTTP(said, r)
