@@ -118,4 +118,3 @@ func (m *Memory[C]) changedSlow(ev *rules.Event) {
 		m.changes = append(m.changes, *ev)
 	}
 }
-
