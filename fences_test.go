@@ -77,7 +77,7 @@ var fences = map[string][]string{
 	"runtime/host":                             {"runtime/stream", "@runtime/stream", "runtime/metrics", "runtime/ossignals", "runtime/feed", "runtime/webhook", "runtime/engine", "@runtime/engine", "@runtime/opa", "runtime/opa", "runtime/sqlite", "@runtime/sqlite", "runtime/audit", "@runtime/audit", "runtime/inbox", "@runtime/inbox", "runtime/workspace", "@runtime/workspace"},
 	"runtime/console":                          {"runtime/host", "@runtime/host", "runtime/view", "runtime/internal/httpguard", "runtime/internal/legible"},
 	"runtime/tokens":                           {"runtime/operator", "runtime/internal/oslock", "golang.org/x/sys"},
-	"runtime/internal/httpguard":               {"runtime/operator"},
+	"runtime/internal/httpguard":               {"runtime/consent", "@runtime/consent", "runtime/operator"},
 	"runtime/stream":                           {"runtime/view", "runtime/internal/httpguard", "runtime/feed", "runtime/engine", "@runtime/engine", "github.com/coder/websocket"},
 	"runtime/inbox":                            {"runtime/tokens", "runtime/engine", "@runtime/engine", "runtime/internal/oslock", "golang.org/x/sys", "github.com/fsnotify/fsnotify"},
 	"runtime/metrics":                          {"runtime", "@runtime"},
