@@ -47,10 +47,10 @@ func (r *Resolution) setCall(c *call) {
 		out := c.record.Outcome()
 		r.Outcome = &out
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	r.State = c.state
-	if !ended && c.life.AwaitsApproval() {
+	c.progress.Lock()
+	defer c.progress.Unlock()
+	r.State = c.progress.State()
+	if !ended && c.progress.Life.AwaitsApproval() {
 		out := c.pending()
 		r.Outcome = &out
 	}
@@ -86,7 +86,9 @@ func (e *Executor) resolve(ctx context.Context, requestID string, a Answer) (Res
 	res := Resolution{Kind: result.Resolution, Reason: result.Rejection, Call: c.id, Missing: result.Missing, Granted: result.Granted}
 	if result.Resolution == consent.Accepted {
 		if result.Status == consent.StatusApproved {
-			c.resume()
+			if c.progress.Approve() {
+				c.submitApproved()
+			}
 		} else {
 			e := denied(outcomes.DeniedByPerson(a.Message))
 			e.cause = lifecycle.ByConsent
@@ -125,9 +127,9 @@ func (c *call) prepareEdit(ctx context.Context, request string, text []byte, a *
 		return nil
 	}
 	e, a.Edit = &edit{}, &consent.Edit{}
-	c.mu.Lock()
+	c.progress.Lock()
 	present := c.values.Final
-	c.mu.Unlock()
+	c.progress.Unlock()
 	text = c.exec.approvals.Unmask(request, text, present)
 	args, violations, panicked := c.tool.ReadArgs(text)
 	if panicked != nil {
@@ -193,13 +195,13 @@ func (c *ident) evaluateDetached(ctx context.Context, in runtime.PolicyInput) (r
 
 // recordAnswer resolves the request of the call by an answer, in one step.
 func (c *call) recordAnswer(request string, a *consent.Answer, ed *edit) *consent.Result {
-	c.mu.Lock()
-	defer c.mu.Unlock()
+	c.progress.Lock()
+	defer c.progress.Unlock()
 	now := c.clock()
 	ev := c.exec.approvals.Decide(now, request, a)
 	n := note{at: now, answer: &ev}
-	if ed == nil || ev.Result.Resolution == consent.Rejected || c.life.Ended() {
-		c.transition(runtime.EventApprovalDecided, c.state, &n)
+	if ed == nil || ev.Result.Resolution == consent.Rejected || c.progress.Life.Ended() {
+		c.transition(runtime.EventApprovalDecided, c.progress.State(), &n)
 		return ev.Result
 	}
 	n.edited = true
@@ -211,7 +213,7 @@ func (c *call) recordAnswer(request string, a *consent.Answer, ed *edit) *consen
 		s.memory.Rebind(c.exec.instant(now), &ed.rule)
 	}
 	n.session = true
-	c.transition(runtime.EventApprovalDecided, c.state, &n)
+	c.transition(runtime.EventApprovalDecided, c.progress.State(), &n)
 	return ev.Result
 }
 

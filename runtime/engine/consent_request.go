@@ -20,9 +20,9 @@ import (
 func (c *call) prepareQuestion() bool {
 	j := &c.worker.Scratch.evaluation
 	if c.consent == nil {
-		c.mu.Lock() // the goroutine that ends the call reads it
+		c.progress.Lock() // the goroutine that ends the call reads it
 		c.consent = &consentState{}
-		c.mu.Unlock()
+		c.progress.Unlock()
 	}
 	if j.asks {
 		q, err := c.questionOf(c.values.Final, &j.decision)
@@ -49,12 +49,9 @@ func (c *call) prepareQuestion() bool {
 // makePreview calls the preview hook and stores the preview, or the failure. It reports
 // false when the call has ended.
 func (c *call) makePreview() bool {
-	due := deadline.Earlier(c.now.Add(c.deadline()), c.budgetEnds())
+	due := deadline.Earlier(c.now.Add(c.deadline()), c.progress.TurnEnds())
 	ctx := &deadline.Context{Parent: c.workCtx, Due: due}
-	c.mu.Lock()
-	c.consent.previewCtx = ctx // from now on it ends with the call
-	c.mu.Unlock()
-	if !c.enterPhase(lifecycle.Previewing, due) {
+	if !c.progress.EnterPreview(ctx, c.now) {
 		return false
 	}
 	p, err := c.tool.Preview(ctx, c.values.Final)
@@ -64,7 +61,7 @@ func (c *call) makePreview() bool {
 	}
 	ctx.Cancel(deadline.Canceled)
 	c.now = c.clock()
-	if !c.enterPhase(lifecycle.Admitting, c.budgetEnds()) {
+	if !c.progress.Enter(lifecycle.Admitting, c.progress.TurnEnds(), c.now) {
 		return false
 	}
 	if c.consent.preview = p; err != nil {
@@ -140,7 +137,7 @@ func (c *call) useConsent() *result {
 	switch {
 	case a.id != "":
 		now := a.question
-		now.Call = c.consentCallWith(c.values.Final, c.revision)
+		now.Call = c.consentCallWith(c.values.Final, c.progress.Revision)
 		now.Call.Preview = a.preview
 		m = c.exec.approvals.Use(c.now, a.id, &now, a.noLongerAsked)
 	case a.grant != "":
@@ -156,7 +153,7 @@ func (c *call) useConsent() *result {
 	return denied(outcomes.Mismatch(m.Changed))
 }
 
-// pending returns the outcome of a call that waits for consent. c.mu is held.
+// pending returns the outcome of a call that waits for consent. The lock of the call is held.
 func (c *call) pending() runtime.Outcome {
 	now := c.clock()
 	// A dry call has no request: its outcome describes a request made now.
@@ -166,7 +163,7 @@ func (c *call) pending() runtime.Outcome {
 		reasons, need, life = r.Reasons, r.Requirement, r.Expires.Sub(now)
 	}
 	out := outcomes.Pending(c.record.Tool, reasons, need, life)
-	out.CallID, out.RequestID, out.Revision, out.Duration = c.id, c.consent.id, c.revision, now.Sub(c.began)
+	out.CallID, out.RequestID, out.Revision, out.Duration = c.id, c.consent.id, c.progress.Revision, now.Sub(c.began)
 	if c.dry {
 		return out
 	}

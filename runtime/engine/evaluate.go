@@ -8,11 +8,8 @@ import (
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/internal/deadline"
 	"github.com/ambit-tools/ambit/runtime/internal/facts"
-	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
 	"github.com/ambit-tools/ambit/runtime/internal/redact"
 	"github.com/ambit-tools/ambit/runtime/internal/rewrites"
-	"github.com/ambit-tools/ambit/runtime/internal/sched"
-	"github.com/ambit-tools/ambit/runtime/internal/tally"
 	"github.com/ambit-tools/ambit/runtime/internal/tools"
 	"github.com/ambit-tools/ambit/runtime/internal/wording"
 	"github.com/ambit-tools/ambit/runtime/wire"
@@ -114,8 +111,12 @@ func (c *call) askPolicy() (runtime.Decision, bool) {
 	if err := c.exec.evaluations.Blocked(c.tool.Index); err != nil {
 		return runtime.Decision{}, c.failPolicy(ruleBreaker, err)
 	}
-	if !c.awaitEvaluationSlot() {
+	v := &c.exec.evaluations
+	switch has, waited := c.progress.AwaitEvaluation(v, c.done(), c.now); {
+	case !has:
 		return runtime.Decision{}, false
+	case waited:
+		c.now = c.clock()
 	}
 	ctx := &c.policyCtx
 	if ctx.Parent != nil { // not the first evaluation: the first context may still be in use
@@ -126,7 +127,7 @@ func (c *call) askPolicy() (runtime.Decision, bool) {
 	defer end()
 	ctx.Parent = parent
 	c.setPolicyInput(&c.worker.Scratch.input)
-	if !c.beginEvaluation(ctx) {
+	if !c.progress.BeginEvaluation(v, ctx, c.now) {
 		return runtime.Decision{}, false
 	}
 	d, err := c.exec.policy.Decide(ctx, &c.worker.Scratch.input)
@@ -135,72 +136,13 @@ func (c *call) askPolicy() (runtime.Decision, bool) {
 		fault = c.newFault(runtime.ReasonPolicyError, err)
 	}
 	c.now = c.clock()
-	if !c.finishEvaluation(ctx, d.Revision) {
+	if !c.progress.FinishEvaluation(v, c.tool.Index, d.Revision, c.now) {
 		return runtime.Decision{}, false
 	}
 	if err != nil {
 		return runtime.Decision{}, c.failPolicyWith("error", fault)
 	}
 	return d, true
-}
-
-// awaitEvaluationSlot waits until the policy may be asked about c, within the budget of its
-// turn. It reports false when the call has ended meanwhile.
-func (c *call) awaitEvaluationSlot() bool {
-	v := &c.exec.evaluations
-	wait := v.Acquire()
-	if wait == nil {
-		return true
-	}
-	if c.enterPhase(lifecycle.Admitting, c.budgetEnds()) && c.exec.sched.Wait(wait, c.done(), nil) == sched.First {
-		c.now = c.clock()
-		return true
-	}
-	v.CancelWait(wait)
-	return false
-}
-
-// beginEvaluation begins an evaluation that has acquired its place. It reports false, and
-// releases the place, when the call has ended.
-func (c *call) beginEvaluation(ctx *deadline.Context) bool {
-	c.mu.Lock()
-	ticks, tick := c.exec.evaluations.Limit()
-	if !c.life.Evaluate(c.now, ticks, tick) {
-		c.mu.Unlock()
-		c.exec.evaluations.Release()
-		return false
-	}
-	c.evaluation = ctx
-	c.watch.Enter(tally.Policy, c.now)
-	due := c.life.Due()
-	c.mu.Unlock()
-	c.worker.Arm(due)
-	return true
-}
-
-// finishEvaluation records that the policy has returned. It reports false when the policy took
-// too long or the call has ended meanwhile.
-func (c *call) finishEvaluation(ctx *deadline.Context, revision string) bool {
-	c.mu.Lock()
-	c.revision = revision
-	c.watch.Enter(tally.Other, c.now)
-	inTime := c.endEvaluation() && c.life.Enter(lifecycle.Admitting, c.budgetEnds())
-	c.mu.Unlock()
-	c.worker.Arm(c.budgetEnds())
-	ctx.Cancel(deadline.Canceled)
-	return inTime
-}
-
-// endEvaluation records that the evaluation is over and reports whether it was in time.
-// c.mu is held.
-func (c *call) endEvaluation() bool {
-	abandoned := c.life.Evaluated()
-	if abandoned {
-		c.exec.evaluations.Returned(c.tool.Index)
-	} else {
-		c.exec.evaluations.Release()
-	}
-	return !abandoned
 }
 
 // setPolicyInput sets in to the input of the policy for the call.

@@ -12,6 +12,7 @@ import (
 // timer or the caller then ends the call, and the next step returns workerDone.
 func (c *call) execute(w *worker) {
 	c.worker = w
+	c.progress.Attach(w)
 	if why := c.exec.workers.Halted(); why != 0 {
 		c.endHalted(why)
 	}
@@ -25,7 +26,7 @@ func (c *call) execute(w *worker) {
 // pipeline takes the call through its steps. A step returns nil when the next one follows, the
 // result with which it ends the call, or workerDone.
 func (c *call) pipeline() *result {
-	if c.life.Reevaluating() { // an earlier process had started its handler
+	if c.progress.Life.Reevaluating() { // an earlier process had started its handler
 		if r := (rerun{c}).evaluate(); r != nil {
 			return r
 		}
@@ -47,7 +48,7 @@ func (c *call) pipeline() *result {
 	if r := c.decide(); r != nil {
 		return r
 	}
-	if c.life.Attempt() == 0 { // it has to wait for its batch or for a slot, or was approved
+	if c.progress.Life.Attempt() == 0 { // it has to wait for its batch or for a slot, or was approved
 		if r := c.awaitTurn(); r != nil {
 			return r
 		}
@@ -64,11 +65,15 @@ func (c *call) pipeline() *result {
 func (c *call) leave() {
 	defer c.exec.sched.Busy(-1)
 	defer func() {
-		if c.life.MustPark() {
+		if c.progress.Life.MustPark() {
 			c.park()
 		}
 	}()
-	defer c.handlerReturned()
+	defer func() {
+		if c.progress.HandlerReturned() {
+			c.exec.lingering.Add(-1)
+		}
+	}()
 	defer c.releaseResources()
 	if c.workReturned {
 		return
@@ -82,12 +87,10 @@ func (c *call) leave() {
 
 // endCrashed ends the call after a panic or runtime.Goexit.
 func (c *call) endCrashed(fault *CallError) {
-	c.mu.Lock()
-	running, unread := c.life.Attempt() > 0, c.state == runtime.StateDeclared
-	if c.life.Evaluating() {
-		c.endEvaluation()
-	}
-	c.mu.Unlock()
+	c.progress.Lock()
+	running, unread := c.progress.Life.Attempt() > 0, c.progress.State() == runtime.StateDeclared
+	c.progress.LeaveEvaluation(&c.exec.evaluations, c.tool.Index)
+	c.progress.Unlock()
 	if unread { // a codec called runtime.Goexit
 		c.finish(invalidInputResult(nil, fault))
 		return
@@ -97,7 +100,7 @@ func (c *call) endCrashed(fault *CallError) {
 		c.exec.report(fault.redact(c.redactText))
 		var e result
 		c.setFailed(&e, fmt.Sprintf("%q failed for a reason of its own; its operators know more", c.record.Tool), fault)
-		if c.returnedLate() {
+		if c.progress.Return(c.tool.MayRetryTimeout(c.progress.Life.Attempt())) {
 			c.timeOut(lifecycle.Moment{})
 			c.recordLate(fault, 0)
 		} else {
@@ -110,15 +113,5 @@ func (c *call) endCrashed(fault *CallError) {
 	e.fault = fault
 	if !c.finish(e) {
 		c.exec.report(fault.redact(c.redactText))
-	}
-}
-
-// handlerReturned records that the handler of c has returned.
-func (c *call) handlerReturned() {
-	c.handlerDone.Store(true)
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.life.HandlerReturned() {
-		c.exec.lingering.Add(-1)
 	}
 }

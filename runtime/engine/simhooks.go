@@ -42,9 +42,9 @@ func (e *Executor) tamper(session, callID string, input []byte) error {
 	if violations != nil {
 		return fmt.Errorf("call %q: %s", callID, wording.Violations(violations))
 	}
-	found.mu.Lock()
-	defer found.mu.Unlock()
-	if !found.life.AwaitsConsent() {
+	found.progress.Lock()
+	defer found.progress.Unlock()
+	if !found.progress.Life.AwaitsConsent() {
 		return fmt.Errorf("call %q does not wait for consent", callID)
 	}
 	found.values.Final, found.values.FinalText = args, bytes.Clone(input)
