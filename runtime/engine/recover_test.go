@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	goruntime "runtime"
+	"slices"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -73,6 +74,37 @@ func TestOutcomesOutliveTheProcess(t *testing.T) {
 	assert.Equal(t, runtime.ReasonMaxCalls, turn.Execute(t.Context(), callOf("c5", "other", goodInput)).Reason)
 	assert.Equal(t, map[string]int{"file_read": 1, "other": 1}, run.Status().Invocations)
 	assert.Empty(t, r.allFaults())
+}
+
+// TestMadeIDsOutliveTheProcess: after a restart an unnamed sub-agent, call or run is a new one, with counters
+// of its own (SEMANTICS 1.4.6).
+func TestMadeIDsOutliveTheProcess(t *testing.T) {
+	var j journal.Memory
+	once := readTool(okRead, func(s *runtime.Spec) { s.Rules.MaxCalls = 1 })
+	var agents, calls, runs []string
+	for range 3 {
+		r := recovered(t, &j, once)
+		s := r.exec.Session(engine.SessionConfig{ID: "s", Principal: "agent"})
+		run, open := s.Run("r")
+		if !open {
+			run = r.run()
+		}
+		child := run.Child(engine.RunConfig{})
+		grand := child.Child(engine.RunConfig{})
+		for _, part := range []*engine.Run{child, grand} {
+			out := part.Turn(engine.TurnConfig{}).Execute(t.Context(), runtime.Call{Tool: "file_read", Input: []byte(goodInput)})
+			assert.Equal(t, runtime.Completed, out.Kind, "the counters of sub-agent %q: %s", part.Agent(), out.Message)
+			calls = append(calls, out.CallID)
+		}
+		agents = append(agents, child.Agent(), grand.Agent())
+		other, err := s.StartRun(t.Context(), engine.RunConfig{})
+		require.NoError(t, err)
+		runs = append(runs, other.ID())
+		require.NoError(t, other.Close(t.Context()))
+	}
+	assert.Equal(t, []string{"agent-1", "agent-1/agent-1", "agent-2", "agent-2/agent-1", "agent-3", "agent-3/agent-1"}, agents)
+	assert.Equal(t, []string{"call-1", "call-2", "call-3", "call-4", "call-5", "call-6"}, calls)
+	assert.Len(t, slices.Compact(slices.Sorted(slices.Values(runs))), 3)
 }
 
 func TestRequestsOutliveTheProcess(t *testing.T) {

@@ -3,7 +3,6 @@ package engine
 import (
 	"fmt"
 	"maps"
-	"strconv"
 	"sync/atomic"
 	"time"
 
@@ -42,8 +41,7 @@ type Run struct {
 // A runNode is the unit of a run that can be closed: the whole run, or that of a sub-agent.
 type runNode struct {
 	session.Node[*call]
-	agents int        // ids of sub-agents made by Child; guarded by the session
-	final  *RunStatus // set when the run is closed; guarded by the session
+	final *RunStatus // set when the run is closed; guarded by the session
 }
 
 // A RunStatus describes the state of a run.
@@ -97,13 +95,7 @@ func (r *Run) Child(cfg RunConfig) *Run {
 	s := r.session
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if cfg.ID = wording.ValidUTF8(cfg.ID); cfg.ID == "" {
-		r.node.agents++
-		cfg.ID = "agent-" + strconv.Itoa(r.node.agents)
-	}
-	if r.agent != "" {
-		cfg.ID = r.agent + "/" + cfg.ID
-	}
+	cfg.ID = r.node.Calls().Child(r.agent, wording.ValidUTF8(cfg.ID))
 	p := &runNode{}
 	r.node.OpenChild(&p.Node)
 	m := metadata.Merge(p.Metadata, maps.Clone(cfg.Metadata))
