@@ -11,12 +11,12 @@ import (
 	"github.com/ambit-tools/ambit/runtime/internal/callctx"
 	"github.com/ambit-tools/ambit/runtime/internal/commitlog"
 	"github.com/ambit-tools/ambit/runtime/internal/deadline"
+	"github.com/ambit-tools/ambit/runtime/internal/decision"
 	"github.com/ambit-tools/ambit/runtime/internal/facts"
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
 	"github.com/ambit-tools/ambit/runtime/internal/metadata"
 	"github.com/ambit-tools/ambit/runtime/internal/outcomes"
 	"github.com/ambit-tools/ambit/runtime/internal/progress"
-	"github.com/ambit-tools/ambit/runtime/internal/refusal"
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
 	"github.com/ambit-tools/ambit/runtime/internal/tally"
 	"github.com/ambit-tools/ambit/runtime/internal/tap"
@@ -99,10 +99,8 @@ type consentState struct {
 
 // An evaluation is the result of the policy about a call. The rules are checked separately.
 type evaluation struct {
-	refusal.Refusal
-	decision runtime.Decision
-	fault    *CallError
-	asks     bool // the call needs consent
+	decision.Result
+	fault *CallError
 }
 
 // A result is the end of a call: its outcome, its last event and state, and the cause.

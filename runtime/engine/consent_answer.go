@@ -8,6 +8,8 @@ import (
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/internal/deadline"
+	"github.com/ambit-tools/ambit/runtime/internal/decision"
+	"github.com/ambit-tools/ambit/runtime/internal/facts"
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
 	"github.com/ambit-tools/ambit/runtime/internal/outcomes"
 	"github.com/ambit-tools/ambit/runtime/internal/wording"
@@ -147,43 +149,42 @@ func (c *call) prepareEdit(ctx context.Context, request string, text []byte, a *
 	if rejection != consent.NotRejected || !was.Requirement.AllowEdit {
 		return e
 	}
-	decision, text, final, err := c.evaluateArgs(ctx, bytes.Clone(text), args)
-	if err != nil || len(decision.Denials) > 0 || decision.Effect == runtime.EffectDeny {
-		decision = runtime.Decision{} // the evaluation after the approval refuses the call
+	c.run.session.mu.Lock()
+	asker := &detachedAsker{ident: &c.ident, ctx: ctx, facts: c.run.currentFacts().Without(c.tool.Index)}
+	c.run.session.mu.Unlock()
+	var r decision.Result
+	if !r.Ask(asker, c.tool, args, bytes.Clone(text)) || decision.Denies(&r.Decision) {
+		r.Decision = runtime.Decision{} // the evaluation after the approval refuses the call
 	}
-	e.args, e.text = final, text
-	asked, err := c.questionOf(final, &decision)
+	e.args, e.text = r.Args, r.Text
+	asked, err := c.questionOf(e.args, &r.Decision)
 	if err != nil {
 		a.Edit.Err = err
 		return e
 	}
 	*q = asked
-	if e.preview, err = c.tool.Preview(ctx, final); err != nil {
+	if e.preview, err = c.tool.Preview(ctx, e.args); err != nil {
 		a.Edit.Err = fmt.Errorf("what the edited call would do cannot be shown: %w", err)
 	}
 	q.Call.Preview = e.preview
-	_, err = c.fillRulesCall(&e.rule, final)
+	_, err = c.fillRulesCall(&e.rule, e.args)
 	e.ok = err == nil
 	return e
 }
 
-// evaluateArgs asks the policy about other arguments of a call that waits. It returns the
-// arguments and their text after the rewrites of the policy.
-func (c *ident) evaluateArgs(ctx context.Context, text []byte, args wire.Value) (d runtime.Decision, _ []byte, final wire.Value, err error) {
-	s := c.run.session
-	s.mu.Lock()
-	facts := c.run.currentFacts().Without(c.tool.Index)
-	s.mu.Unlock()
-	d, err = c.evaluateDetached(ctx, c.policyInputOf(args, facts, c.clock()))
-	if err != nil || len(d.Rewrites) == 0 || len(d.Denials) > 0 || d.Effect == runtime.EffectDeny {
-		return d, text, args, err
-	}
-	rewritten, final, err := c.tool.Rewrite(text, args, d.Rewrites)
-	if err != nil {
-		return d, text, args, err
-	}
-	d, err = c.evaluateDetached(ctx, c.policyInputOf(final, facts, c.clock()))
-	return d, rewritten, final, err
+// A detachedAsker asks the policy about a call that has no worker, in another goroutine, because the policy may
+// hang. It is the asker of an edit.
+type detachedAsker struct {
+	ident *ident
+	ctx   context.Context
+	facts facts.Source
+	err   error // why there is no answer
+}
+
+// Ask asks about other arguments of the call.
+func (d *detachedAsker) Ask(args wire.Value, _ []byte) (answer runtime.Decision, ok bool) {
+	answer, d.err = d.ident.evaluateDetached(d.ctx, d.ident.policyInputOf(args, d.facts, d.ident.clock()))
+	return answer, d.err == nil
 }
 
 // evaluateDetached evaluates the policy in its own goroutine, because the policy may hang.

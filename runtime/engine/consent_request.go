@@ -24,10 +24,10 @@ func (c *call) prepareQuestion() bool {
 		c.consent = &consentState{}
 		c.progress.Unlock()
 	}
-	if j.asks {
-		q, err := c.questionOf(c.values.Final, &j.decision)
+	if j.Asks {
+		q, err := c.questionOf(c.values.Final, &j.Decision)
 		if err != nil && !c.approved() { // an approved one is asked another question now: use finds that
-			j.Refuse(runtime.ReasonConsentUnavailable, outcomes.AskDetail(j.decision.Asks), fmt.Sprintf("%q needs somebody's consent: %v", c.record.Tool, err))
+			j.Refuse(runtime.ReasonConsentUnavailable, outcomes.AskDetail(j.Decision.Asks), fmt.Sprintf("%q needs somebody's consent: %v", c.record.Tool, err))
 			return true
 		}
 		c.consent.question = q
@@ -35,7 +35,7 @@ func (c *call) prepareQuestion() bool {
 	if !c.tool.Previews() || !c.approved() && (c.exec.approvals.Answered(c.now, &c.consent.question) || c.noApprover() != nil) {
 		return true
 	}
-	plain := len(j.decision.Rewrites) == 0
+	plain := len(j.Decision.Rewrites) == 0
 	if c.consent.preview == nil || c.approved() || !plain || !c.consent.previewOfInput {
 		if !c.makePreview() {
 			return false
@@ -116,7 +116,7 @@ func (c *work) noApprover() *result {
 	if c.exec.polled || len(c.exec.approvers) > 0 {
 		return nil
 	}
-	return denied(outcomes.NoApprover(c.record.Tool, c.worker.Scratch.evaluation.decision.Asks))
+	return denied(outcomes.NoApprover(c.record.Tool, c.worker.Scratch.evaluation.Decision.Asks))
 }
 
 // checkOpenLimit returns the result of a call that needs consent when its session is full: it has as
@@ -125,7 +125,7 @@ func (c *work) checkOpenLimit(full bool) *result {
 	if !full {
 		return nil
 	}
-	return denied(outcomes.TooManyPending(c.record.Tool, c.exec.maxOpenRequests, c.worker.Scratch.evaluation.decision.Asks))
+	return denied(outcomes.TooManyPending(c.record.Tool, c.exec.maxOpenRequests, c.worker.Scratch.evaluation.Decision.Asks))
 }
 
 // useConsent uses up the approval or the grant that allows the call to start, and checks that the

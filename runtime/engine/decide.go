@@ -109,7 +109,7 @@ func (c *call) snapshot() bool {
 // prepareConsent prepares what approvers are shown of the call, if it needs consent. It reports
 // false when the call has ended.
 func (c *call) prepareConsent() bool {
-	if j := &c.worker.Scratch.evaluation; j.Reason != runtime.ReasonNone || !j.asks && !c.approved() {
+	if j := &c.worker.Scratch.evaluation; j.Reason != runtime.ReasonNone || !j.Asks && !c.approved() {
 		return true
 	}
 	return c.prepareQuestion()
@@ -149,7 +149,7 @@ func (c *call) admit() admission {
 		return c.admitDry()
 	case c.approved():
 		return c.admitApproved()
-	case j.asks:
+	case j.Asks:
 		return c.admitAsked()
 	}
 	return c.reserve()
@@ -197,7 +197,7 @@ func (c *call) admitAsked() admission {
 // admitDry returns what admit would do.
 func (c *call) admitDry() admission {
 	v := c.checkRules(&c.worker.Scratch.rulesCall)
-	switch asked := c.worker.Scratch.evaluation.asks; {
+	switch asked := c.worker.Scratch.evaluation.Asks; {
 	case !v.Admitted():
 		return notAdmitted(c.denialBy(v, &c.worker.Scratch.rulesCall, &c.worker.Scratch.evaluation))
 	case asked && !c.exec.approvals.Answered(c.now, &c.consent.question):
@@ -215,7 +215,7 @@ func (c *call) admitApproved() admission {
 	if !v.Admitted() {
 		return notAdmitted(c.denialBy(v, &c.worker.Scratch.rulesCall, &c.worker.Scratch.evaluation))
 	}
-	c.consent.noLongerAsked = !c.worker.Scratch.evaluation.asks
+	c.consent.noLongerAsked = !c.worker.Scratch.evaluation.Asks
 	c.recordAuthorized()
 	return admission{}
 }
@@ -265,7 +265,7 @@ func (c *work) keepVerdict(e *result) {
 	if e.verdict == nil {
 		e.verdict = &Verdict{}
 	}
-	e.verdict.Decision = c.worker.Scratch.evaluation.decision
+	e.verdict.Decision = c.worker.Scratch.evaluation.Decision
 	e.verdict.Input = tools.JSON(c.values.Final)
 }
 

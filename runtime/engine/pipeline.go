@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/internal/decision"
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
 	"github.com/ambit-tools/ambit/runtime/internal/usercode"
 )
@@ -109,7 +110,7 @@ func (c *call) endCrashed(fault *CallError) {
 		return
 	}
 	fault.Reason = runtime.ReasonPolicyError
-	e := policyFailure("panic", "the policy could not judge the call, which is denied therefore")
+	e := policyFailure("panic", decision.Unjudged)
 	e.fault = fault
 	if !c.finish(e) {
 		c.exec.report(fault.redact(c.redactText))
