@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/internal/attempt"
 	"github.com/ambit-tools/ambit/runtime/internal/callctx"
@@ -100,7 +101,7 @@ type consentState struct {
 // An evaluation is the result of the policy about a call. The rules are checked separately.
 type evaluation struct {
 	decision.Result
-	fault *CallError
+	fault *action.CallError
 }
 
 // A result is the end of a call: its outcome, its last event and state, and the cause.
@@ -114,9 +115,10 @@ type result struct {
 	to        runtime.State
 	outcome   runtime.Outcome
 	output    int // bytes, before redaction
-	fault     *CallError
+	fault     *action.CallError
 	text      string // for operators; setText sets it
 	textSet   bool   // text is set
+	reported  bool   // fault was
 	verdict   *Verdict
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/internal/decision"
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
 	"github.com/ambit-tools/ambit/runtime/internal/usercode"
@@ -87,7 +88,7 @@ func (c *call) leave() {
 }
 
 // endCrashed ends the call after a panic or runtime.Goexit.
-func (c *call) endCrashed(fault *CallError) {
+func (c *call) endCrashed(fault *action.CallError) {
 	c.progress.Lock()
 	running, unread := c.progress.Life.Attempt() > 0, c.progress.State() == runtime.StateDeclared
 	c.progress.LeaveEvaluation(&c.exec.evaluations, c.tool.Index)
@@ -98,12 +99,12 @@ func (c *call) endCrashed(fault *CallError) {
 	}
 	if running {
 		fault.Reason = runtime.ReasonPanic
-		c.exec.report(fault.redact(c.redactText))
 		var e result
 		c.setFailed(&e, fmt.Sprintf("%q failed for a reason of its own; its operators know more", c.record.Tool), fault)
+		e.report(c)
 		if c.progress.Return(c.tool.MayRetryTimeout(c.progress.Life.Attempt())) {
 			c.timeOut(lifecycle.Moment{})
-			c.recordLate(fault, 0)
+			c.recordLate(&e)
 		} else {
 			c.finishInTime(&e)
 		}
@@ -113,6 +114,6 @@ func (c *call) endCrashed(fault *CallError) {
 	e := policyFailure("panic", decision.Unjudged)
 	e.fault = fault
 	if !c.finish(e) {
-		c.exec.report(fault.redact(c.redactText))
+		e.report(c)
 	}
 }
