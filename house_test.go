@@ -63,7 +63,7 @@ var ceilings = []ceiling{
 	{figure: callFields, most: 25, goal: 25},
 	{figure: callMethods, most: 103, goal: 80},
 	{figure: fieldsInReach, most: 45, goal: 45},
-	{figure: methodsInReach, most: 164, goal: 130},
+	{figure: methodsInReach, most: 165, goal: 130},
 	{figure: pronouns, most: 3, goal: 3},
 	{figure: warmFiles, most: 16, goal: 16},
 }
