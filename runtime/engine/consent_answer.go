@@ -1,19 +1,15 @@
 package engine
 
 import (
-	"bytes"
 	"context"
-	"fmt"
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/consent"
+	"github.com/ambit-tools/ambit/runtime/internal/approvals"
 	"github.com/ambit-tools/ambit/runtime/internal/deadline"
-	"github.com/ambit-tools/ambit/runtime/internal/decision"
-	"github.com/ambit-tools/ambit/runtime/internal/facts"
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
 	"github.com/ambit-tools/ambit/runtime/internal/outcomes"
-	"github.com/ambit-tools/ambit/runtime/internal/wording"
 	"github.com/ambit-tools/ambit/runtime/rules"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
@@ -74,10 +70,7 @@ func (e *Executor) resolve(ctx context.Context, requestID string, a action.Answe
 		return answering{c: e.approvals.Call(requestID)}.notRecorded(), nil
 	}
 	e.approvals.ProcessDueOf(requestID)
-	answer := &consent.Answer{
-		By: a.By.ID, Groups: a.By.Groups, Approve: a.Approve, Message: a.Message, Binding: a.Binding,
-		Offer: consent.Offer{Lasting: a.Grant, For: a.For, Cover: a.Cover, Where: a.CoverArgs},
-	}
+	answer := answerOf(&a)
 	c := e.approvals.Call(requestID)
 	if c == nil {
 		return e.answerUnknown(requestID, answer), nil
@@ -85,7 +78,7 @@ func (e *Executor) resolve(ctx context.Context, requestID string, a action.Answe
 	if c.declarationChanged { // an edit would bind to another declaration than the request does
 		a.Edit = nil
 	}
-	answer.Barred = !e.mayAnswer(ctx, requestID, answer, a.By, c.run.session)
+	answer.Barred = !e.mayAnswer(ctx, requestID, answer, a.By, false)
 	g := answering{c, requestID, answer}
 	result := g.record(g.prepareEdit(ctx, a.Edit))
 	if err := c.trail.FlushThroughStall(); err != nil {
@@ -111,7 +104,6 @@ func (e *Executor) resolve(ctx context.Context, requestID string, a action.Answe
 
 // answerUnknown records an answer to a request that does not exist, or no longer exists.
 func (e *Executor) answerUnknown(request string, a *consent.Answer) action.Resolution {
-	a.Edit = nil
 	ev := e.approvals.Decide(e.sched.Now(), request, a)
 	if err := e.recordConsent(ev.At, a.By, e.log.Flush, &runtime.Event{
 		Time: ev.At, Kind: runtime.EventApprovalDecided, RequestID: request, By: a.By, Resolution: ev.Result.Resolution.String(),
@@ -124,77 +116,39 @@ func (e *Executor) answerUnknown(request string, a *consent.Answer) action.Resol
 
 // An edit holds the arguments with which an approver wants the call to run instead.
 type edit struct {
-	args    wire.Value
-	text    []byte // of args
-	preview *consent.Preview
-	rule    rules.Call
-	ok      bool // rule is valid
+	approvals.Edit
+	rule rules.Call
 }
 
 // prepareEdit decodes the arguments of an approver's edit, asks the policy about them, and
 // stores the resulting question in the answer.
-func (g answering) prepareEdit(ctx context.Context, text []byte) (e *edit) {
+func (g answering) prepareEdit(ctx context.Context, text []byte) *edit {
 	c, a := g.c, g.answer
 	if text == nil || !a.Approve {
 		return nil
 	}
-	e, a.Edit = &edit{}, &consent.Edit{}
 	c.progress.Lock()
 	present := c.values.Final
 	c.progress.Unlock()
-	text = c.exec.approvals.Unmask(g.request, text, present)
-	args, violations, panicked := c.tool.ReadArgs(text)
-	if panicked != nil {
-		c.exec.report(c.panicFault(panicked))
+	e := &edit{Edit: c.exec.approvals.Edit(ctx, g.request, text, a, present, c.subject())}
+	if e.Panicked != nil {
+		c.exec.report(c.panicFault(e.Panicked))
 	}
-	q := &a.Edit.Question
-	q.Call = c.consentCallWith(args, "")
-	if args == nil {
-		a.Edit.Err = fmt.Errorf("the edited arguments are invalid: %s", wording.Violations(violations))
-		return e
+	if e.Args != nil {
+		_, _ = c.fillRulesCall(&e.rule, e.Args) // the evaluation after the approval refuses arguments without a canonical form
 	}
-	// Do not evaluate the policy for an approver that may not answer at all.
-	was, rejection := c.exec.approvals.Probe(c.clock(), g.request, &consent.Answer{By: a.By, Groups: a.Groups, Barred: a.Barred, Approve: true, Binding: a.Binding, Offer: a.Offer})
-	q.Call.Revision = was.Revision
-	if rejection != consent.NotRejected || !was.Requirement.AllowEdit {
-		return e
-	}
-	c.run.session.mu.Lock()
-	asker := &detachedAsker{ident: &c.ident, ctx: ctx, facts: c.run.currentFacts().Without(c.tool.Index)}
-	c.run.session.mu.Unlock()
-	var r decision.Result
-	if !r.Ask(asker, c.tool, args, bytes.Clone(text)) || decision.Denies(&r.Decision) {
-		r.Decision = runtime.Decision{} // the evaluation after the approval refuses the call
-	}
-	e.args, e.text = r.Args, r.Text
-	asked, err := c.questionOf(e.args, &r.Decision)
-	if err != nil {
-		a.Edit.Err = err
-		return e
-	}
-	*q = asked
-	if e.preview, err = c.tool.Preview(ctx, e.args); err != nil {
-		a.Edit.Err = fmt.Errorf("what the edited call would do cannot be shown: %w", err)
-	}
-	q.Call.Preview = e.preview
-	_, err = c.fillRulesCall(&e.rule, e.args)
-	e.ok = err == nil
 	return e
 }
 
-// A detachedAsker asks the policy about a call that has no worker, in another goroutine, because the policy may
-// hang. It is the asker of an edit.
-type detachedAsker struct {
-	ident *ident
-	ctx   context.Context
-	facts facts.Source
-	err   error // why there is no answer
-}
-
-// Ask asks about other arguments of the call.
-func (d *detachedAsker) Ask(args wire.Value, _ []byte) (answer runtime.Decision, ok bool) {
-	answer, d.err = d.ident.evaluateDetached(d.ctx, d.ident.policyInputOf(args, d.facts, d.ident.clock()))
-	return answer, d.err == nil
+// subject returns the call as its policy and its tool are asked about answers.
+func (c *ident) subject() *approvals.Subject {
+	s := c.run.session
+	s.mu.Lock()
+	facts := c.run.currentFacts().Without(c.tool.Index)
+	s.mu.Unlock()
+	return &approvals.Subject{Tool: c.tool, Call: c.consentCallWith, Decide: func(ctx context.Context, args wire.Value) (runtime.Decision, error) {
+		return c.evaluateDetached(ctx, c.policyInputOf(args, facts, c.clock()))
+	}}
 }
 
 // evaluateDetached evaluates the policy in its own goroutine, because the policy may hang.
@@ -217,7 +171,7 @@ func (g answering) record(ed *edit) *consent.Result {
 		return ev.Result
 	}
 	n.edited = true
-	c.values.Final, c.values.FinalText, c.consent.preview = ed.args, ed.text, ed.preview
+	c.values.Final, c.values.FinalText, c.consent.preview = ed.Args, ed.Text, ed.Preview
 	s := c.run.session
 	s.mu.Lock()
 	defer s.mu.Unlock()
