@@ -64,7 +64,7 @@ type Edit struct {
 }
 
 // Edit decodes the arguments of an approver's edit, asks the policy about them, and stores the resulting
-// question in the answer. present are those with which the call would run otherwise.
+// question in the answer. present are those with which the call would run otherwise (SEMANTICS 5.2).
 func (a *Approvals[C]) Edit(ctx context.Context, request string, text []byte, answer *consent.Answer, present wire.Value, s *Subject) (e Edit) {
 	answer.Edit = &consent.Edit{}
 	text = a.Unmask(request, text, present)
