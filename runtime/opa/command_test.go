@@ -67,15 +67,20 @@ deny contains {"code": "other", "message": "m"} if {
 		t.Run(name, func(t *testing.T) {
 			in := call(t, reg, "file_write", `{"path":"x"}`)
 			in.Command = c.command
-			d := decide(t, p, in)
-			var codes []string
-			for _, denial := range d.Denials {
-				codes = append(codes, denial.Code)
-			}
-			assert.Equal(t, c.want, codes)
-			assert.Equal(t, c.want == nil, d.Effect == runtime.EffectAllow)
+			assert.Equal(t, c.want, deniedBy(t, p, in))
 		})
 	}
+}
+
+// deniedBy returns the codes of the denials of a call; nil: it is allowed.
+func deniedBy(t *testing.T, p *Policy, in *runtime.PolicyInput) (codes []string) {
+	t.Helper()
+	d := decide(t, p, in)
+	for _, denial := range d.Denials {
+		codes = append(codes, denial.Code)
+	}
+	assert.Equal(t, codes == nil, d.Effect == runtime.EffectAllow)
+	return codes
 }
 
 // TestTypedHeadersKnowCommands: the members of input.command are checked, and the package of a tool that
