@@ -6,8 +6,8 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/consent"
-	"github.com/ambit-tools/ambit/runtime/engine"
 	"github.com/ambit-tools/ambit/runtime/internal/httpguard"
 )
 
@@ -33,6 +33,7 @@ var remedies = map[httpguard.Code]string{
 	httpguard.AlreadyResolved:    "The page below says how it ended.",
 	httpguard.Expired:            "The call was refused when the time was over. The agent has to make it again.",
 	httpguard.Changed:            "The page below shows what would be approved now. Nothing was recorded of your approval.",
+	httpguard.BindingMismatch:    "Nothing was recorded, and the request is still open. Deny it, so that the agent makes the call again, or let it expire.",
 	httpguard.NoDecision:         "Press one of the buttons. Nothing was recorded.",
 	httpguard.GrantTooWide:       "Choose a narrower or a shorter grant, or approve this call alone. The request is still open.",
 	httpguard.TooManyRequests:    "Wait a few seconds, and send it again.",
@@ -46,7 +47,7 @@ func (p *pages) refusalOf(err error) refusal {
 	if r, ok := errors.AsType[refusal](err); ok {
 		return r
 	}
-	if a, ok := errors.AsType[*engine.ActionError](err); ok {
+	if a, ok := errors.AsType[*action.Error](err); ok {
 		told := httpguard.ProblemOf(codeOf(a.Code), "")
 		told.Reason = string(a.Code)
 		return refusal{told}
@@ -56,65 +57,47 @@ func (p *pages) refusalOf(err error) refusal {
 }
 
 // codeOf returns the code for the result of an action.
-func codeOf(code engine.Code) httpguard.Code {
+func codeOf(code action.Code) httpguard.Code {
 	switch code {
-	case engine.CodeNotPermitted:
+	case action.CodeNotPermitted:
 		return httpguard.NotPermitted
-	case engine.CodeUnknownRequest:
+	case action.CodeUnknownRequest:
 		return httpguard.UnknownRequest
-	case engine.CodeUnknownCall:
+	case action.CodeUnknownCall:
 		return httpguard.UnknownCall
-	case engine.CodeJournalUnavailable:
+	case action.CodeJournalUnavailable:
 		return httpguard.JournalUnavailable
 	}
 	return httpguard.NotDone
 }
 
 // acts say what to know about an act that was not done.
-var acts = map[engine.Code]string{
-	engine.CodeExpired:         "The time for it is over.",
-	engine.CodeAlreadyEnded:    "The call has its outcome.",
-	engine.CodeNotUnknown:      "The outcome of the call is known, or the call is still running.",
-	engine.CodeBusy:            "The call is being undone or reconciled. Try again later.",
-	engine.CodeAlreadyUndone:   "The call was undone before.",
-	engine.CodeAlreadyResolved: "The grant was revoked before.",
-	engine.CodeNotUndoable:     "The tool declares no undo, or what the undo needs is lost.",
-	engine.CodeNotSuccessful:   "The call had no effect.",
-	engine.CodeStillRunning:    "The call, its handler or another undo of it is still running. Try again later.",
-	engine.CodeDenied:          "The policy of the tools does not allow the undo.",
-	engine.CodeDrift:           "What the call has changed was changed again since: an undo would take that back too.",
-	engine.CodeHandlerError:    "The undo handler failed. The journal says why.",
-	engine.CodeTimedOut:        "The undo handler ran past the deadline of the tool.",
-	engine.CodeCancelled:       "The undo was cancelled.",
-	engine.CodeCommitFailed:    "What the undo did could not be committed.",
-	engine.CodeUnknown:         "It is not known whether what the undo did was committed. Look at what the tool changes.",
-	engine.CodeNothingToUndo:   "The tool only reads: there is nothing to undo.",
+var acts = map[action.Code]string{
+	action.CodeExpired:         "The time for it is over.",
+	action.CodeAlreadyEnded:    "The call has its outcome.",
+	action.CodeNotUnknown:      "The outcome of the call is known, or the call is still running.",
+	action.CodeBusy:            "The call is being undone or reconciled. Try again later.",
+	action.CodeAlreadyUndone:   "The call was undone before.",
+	action.CodeAlreadyResolved: "The grant was revoked before.",
+	action.CodeNotUndoable:     "The tool declares no undo, or what the undo needs is lost.",
+	action.CodeNotSuccessful:   "The call had no effect.",
+	action.CodeStillRunning:    "The call, its handler or another undo of it is still running. Try again later.",
+	action.CodeDenied:          "The policy of the tools does not allow the undo.",
+	action.CodeDrift:           "What the call has changed was changed again since: an undo would take that back too.",
+	action.CodeHandlerError:    "The undo handler failed. The journal says why.",
+	action.CodeTimedOut:        "The undo handler ran past the deadline of the tool.",
+	action.CodeCancelled:       "The undo was cancelled.",
+	action.CodeCommitFailed:    "What the undo did could not be committed.",
+	action.CodeUnknown:         "It is not known whether what the undo did was committed. Look at what the tool changes.",
+	action.CodeNothingToUndo:   "The tool only reads: there is nothing to undo.",
 }
 
 // rejected returns the refusal of an answer; nil when it was taken.
-func rejected(res engine.Resolution) error {
-	code := httpguard.BadRequest
-	switch res.Reason {
-	case consent.NotRejected:
-		return nil
-	case consent.UnknownRequest:
-		code = httpguard.UnknownRequest
-	case consent.AlreadyResolved:
-		code = httpguard.AlreadyResolved
-	case consent.RequestExpired:
-		code = httpguard.Expired
-	case consent.NotPermitted, consent.SelfApproval:
-		code = httpguard.NotPermitted
-	case consent.TermsChanged:
-		code = httpguard.Changed
-	case consent.GrantTooWide:
-		code = httpguard.GrantTooWide
-	case consent.NotRecorded:
-		code = httpguard.JournalUnavailable
+func rejected(why consent.Rejection) error {
+	if p := httpguard.Rejected(why); p != nil {
+		return refusal{p}
 	}
-	p := httpguard.ProblemOf(code, "")
-	p.Reason = res.Reason.String()
-	return refusal{p}
+	return nil
 }
 
 // wantsPage reports whether the sender of a request is a browser.
@@ -134,7 +117,7 @@ type notice struct {
 
 func noticeOf(r refusal) *notice {
 	if r.Code == httpguard.NotDone {
-		return &notice{r.Problem, acts[engine.Code(r.Reason)]}
+		return &notice{r.Problem, acts[action.Code(r.Reason)]}
 	}
 	return &notice{r.Problem, remedies[r.Code]}
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/engine"
 	"github.com/ambit-tools/ambit/runtime/journal"
@@ -154,13 +155,13 @@ func TestGrantsOutliveTheProcess(t *testing.T) {
 	require.Equal(t, consent.Accepted, r.exec.Decide(t.Context(), out.RequestID, answer).Kind)
 
 	r = recovered(t, &j, readTool(okRead, asking()))
-	require.Len(t, r.exec.Grants(engine.GrantFilter{Live: true}), 1)
+	require.Len(t, r.exec.Grants(action.GrantFilter{Live: true}), 1)
 	run, _ := r.exec.Session(engine.SessionConfig{ID: "s", Principal: "agent"}).Run("r")
 	assert.Equal(t, runtime.Completed, run.Turn(engine.TurnConfig{}).Execute(t.Context(), callOf("c2", "file_read", goodInput)).Kind)
 	r.exec.Revoke(t.Context(), out.RequestID, operator.Program("alice"), "enough")
 
 	r = recovered(t, &j, readTool(okRead, asking()))
-	assert.Empty(t, r.exec.Grants(engine.GrantFilter{Live: true}))
+	assert.Empty(t, r.exec.Grants(action.GrantFilter{Live: true}))
 }
 
 // TestInterruptedCalls: the process dies in the middle of handlers.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/internal/facts"
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
 	"github.com/ambit-tools/ambit/runtime/internal/lockorder"
@@ -102,7 +103,7 @@ func (r *Run) Child(cfg RunConfig) *Run {
 	if err := metadata.Check(m); err == nil {
 		p.Metadata = m
 	} else {
-		s.exec.report(&CallError{SessionID: s.id, RunID: r.id, Err: fmt.Errorf("sub-agent %q: %w", cfg.ID, err)})
+		s.exec.report(&action.CallError{SessionID: s.id, RunID: r.id, Err: fmt.Errorf("sub-agent %q: %w", cfg.ID, err)})
 	}
 	return &Run{session: s, id: r.id, agent: cfg.ID, principal: r.principal, node: p}
 }
