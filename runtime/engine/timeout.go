@@ -67,7 +67,7 @@ func (c *call) overdue(at lifecycle.Moment) {
 		return
 	case lifecycle.Committing:
 		e = &result{}
-		c.setUnknown(e, runtime.ReasonCommitFailed, attempt.ErrCommitting)
+		commit{c, e}.unknown(runtime.ReasonCommitFailed, attempt.ErrCommitting)
 	default:
 		return
 	}
