@@ -63,7 +63,8 @@ func NewExecutor(reg *runtime.Registry, policy runtime.Policy, opts ...Option) (
 	if err := e.compile(); err != nil {
 		return nil, err
 	}
-	e.instantZero = zeroOf(e.sched.Now())
+	now := e.sched.Now()
+	e.instantZero = now.Add(-time.Duration(now.UnixNano())) // 1970 by the monotonic clock
 	e.openLog()
 	e.seen.Open(&e.sched, e.log)
 	e.attempts = attempt.Env{Sched: &e.sched, Lease: e.lease, Participants: e.participants, Live: publisher{e}, Grace: grace}
@@ -191,6 +192,3 @@ func (e *Executor) openLog() {
 func (e *Executor) append(entries []journal.Entry) error {
 	return usercode.Call(func() error { return e.journal.Append(context.Background(), entries) })
 }
-
-// zeroOf returns the instant 0, which is 1970 by the monotonic clock.
-func zeroOf(now time.Time) time.Time { return now.Add(-time.Duration(now.UnixNano())) }

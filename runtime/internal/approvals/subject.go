@@ -1,0 +1,98 @@
+package approvals
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+
+	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/consent"
+	"github.com/ambit-tools/ambit/runtime/internal/tools"
+	"github.com/ambit-tools/ambit/runtime/internal/usercode"
+	"github.com/ambit-tools/ambit/runtime/internal/wording"
+	"github.com/ambit-tools/ambit/runtime/wire"
+)
+
+// A Subject is a call that waits for consent, as far as its policy and its tool are asked about it.
+type Subject struct {
+	Tool *tools.Tool
+	Call func(args wire.Value, revision string) consent.Call
+
+	// Decide asks the policy about the call with some arguments, within the time that a policy has.
+	Decide func(context.Context, wire.Value) (runtime.Decision, error)
+}
+
+// judge asks the policy about other arguments of the call. It returns the arguments and their text after
+// the rewrites of the policy.
+func (s *Subject) judge(ctx context.Context, text []byte, args wire.Value) (d runtime.Decision, _ []byte, final wire.Value, err error) {
+	d, err = s.Decide(ctx, args)
+	if err != nil || len(d.Rewrites) == 0 || refuses(&d) {
+		return d, text, args, err
+	}
+	rewritten, final, err := s.Tool.Rewrite(text, args, d.Rewrites)
+	if err != nil {
+		return d, text, args, err
+	}
+	d, err = s.Decide(ctx, final)
+	return d, rewritten, final, err
+}
+
+func refuses(d *runtime.Decision) bool {
+	return len(d.Denials) > 0 || d.Effect == runtime.EffectDeny
+}
+
+// question returns the question about the call with some arguments.
+func (s *Subject) question(args wire.Value, d *runtime.Decision) (consent.Question, error) {
+	return Question(s.Tool.Spec, s.Call(args, d.Revision), d)
+}
+
+// An Edit is a call with the arguments that an approver wants instead.
+type Edit struct {
+	Args    wire.Value // nil: the answer is rejected
+	Text    []byte     // of Args
+	Preview *consent.Preview
+
+	Panicked *usercode.Panicked // of the decoder; nil: it has not panicked
+
+	decision runtime.Decision
+	err      error // of the policy
+}
+
+// Edit decodes the arguments of an approver's edit, asks the policy about them, and stores the resulting
+// question in the answer. present are those with which the call would run otherwise.
+func (a *Approvals[C]) Edit(ctx context.Context, request string, text []byte, answer *consent.Answer, present wire.Value, s *Subject) (e Edit) {
+	answer.Edit = &consent.Edit{}
+	text = a.Unmask(request, text, present)
+	args, violations, panicked := s.Tool.ReadArgs(text)
+	e.Panicked = panicked
+	q := &answer.Edit.Question
+	q.Call = s.Call(args, "")
+	if args == nil {
+		answer.Edit.Err = fmt.Errorf("the edited arguments are invalid: %s", wording.Violations(violations))
+		return e
+	}
+	// Do not evaluate the policy for an approver that may not answer at all.
+	plain := *answer
+	plain.Edit = nil
+	was, rejection := a.Probe(a.cfg.Sched.Now(), request, &plain)
+	q.Call.Revision = was.Revision
+	if rejection != consent.NotRejected || !was.Requirement.AllowEdit {
+		return e
+	}
+	decision, text, final, err := s.judge(ctx, bytes.Clone(text), args)
+	if e.decision, e.err = decision, err; err != nil || refuses(&decision) {
+		decision = runtime.Decision{} // the evaluation after the approval refuses the call
+	}
+	e.Args, e.Text = final, text
+	asked, err := s.question(final, &decision)
+	if err != nil {
+		answer.Edit.Err = err
+		return e
+	}
+	*q = asked
+	if e.Preview, err = s.Tool.Preview(ctx, final); err != nil {
+		answer.Edit.Err = fmt.Errorf("what the edited call would do cannot be shown: %w", err)
+	}
+	q.Call.Preview = e.Preview
+	return e
+}
