@@ -143,26 +143,8 @@ func (s *Session) beginUndo(r *callRecord) action.Code {
 
 // undoRefusal returns why a call cannot be undone, empty when it can. s.mu is held.
 func (s *Session) undoRefusal(r *callRecord) action.Code {
-	tool := s.exec.lookup(r.Tool)
-	now := s.exec.sched.Now()
-	ended := r.Done().Fired()
-	switch {
-	case r.Undo.Done:
-		return action.CodeAlreadyUndone
-	case !tool.Undoable() || r.Undo.Possible && r.Undo.Lost != nil:
-		return action.CodeNotUndoable
-	case !ended && r.Final != nil && r.Reservation != session.ReservedAndInvoked:
-		return action.CodeNotSuccessful
-	case !ended:
-		return action.CodeStillRunning
-	case !r.Undo.Possible || r.Kind() == runtime.Failed:
-		return action.CodeNotSuccessful
-	case !now.Before(r.Undo.Ended.Add(ruleinput.UndoTTL(tool.Spec))):
-		return action.CodeExpired
-	case r.Undo.Busy, r.Kind() != runtime.Completed && !r.Live.handlerDone.Load() && now.Before(r.Undo.Ended.Add(grace)):
-		return action.CodeStillRunning
-	}
-	return ""
+	returned := func() bool { return r.Live.handlerDone.Load() }
+	return r.RefuseUndo(s.exec.lookup(r.Tool), s.exec.sched.Now(), grace, returned)
 }
 
 // run calls the undo handler, if there is one.
