@@ -30,15 +30,15 @@ type commit struct {
 // effect. When the call has its outcome already, the goroutine that ended it rolls the parts back.
 func (m commit) run() {
 	c := m.c
-	c.mu.Lock()
-	if c.life.Ended() || !c.scope.HasParts() {
-		c.mu.Unlock()
+	c.progress.Lock()
+	if c.progress.Life.Ended() || !c.progress.Scope.HasParts() {
+		c.progress.Unlock()
 		return
 	}
-	drained := c.scope.Seal()
-	c.mu.Unlock()
+	drained := c.progress.Scope.Seal()
+	c.progress.Unlock()
 	reads := c.tool.Spec.Effect == runtime.SideEffectRead
-	switch what, err := c.scope.Commit(drained, reads, func(seals []journal.Seal) error {
+	switch what, err := c.progress.Scope.Commit(drained, reads, func(seals []journal.Seal) error {
 		if !m.decide(seals) {
 			return errNotDecided
 		}
@@ -48,7 +48,7 @@ func (m commit) run() {
 		m.failed(err)
 	case transaction.Unknown: // whether the other parts stand depends on the foreign one: recovery cannot know either
 		m.unknown(runtime.ReasonCommitFailed, err)
-		c.scope.Forget()
+		c.progress.Scope.Forget()
 	}
 }
 
@@ -57,36 +57,36 @@ func (m commit) run() {
 // late, or when it cannot be recorded. From here on only the commit ends the call.
 func (m commit) decide(seals []journal.Seal) bool {
 	c, e := m.c, m.e
-	c.mu.Lock()
+	c.progress.Lock()
 	now := c.clock()
-	if !c.life.Commit(now, int(grace/commitTick), commitTick, c.budgetEnds()) {
-		c.mu.Unlock()
+	if !c.progress.Life.Commit(now, int(grace/commitTick), commitTick, c.progress.TurnEnds()) {
+		c.progress.Unlock()
 		return false
 	}
-	due := c.life.Due()
+	due := c.progress.Life.Due()
 	if c.exec.log.On() {
 		c.trail.Add(m.decision(seals))
 	}
-	c.mu.Unlock()
+	c.progress.Unlock()
 	c.worker.Arm(due)
 	err := c.trail.Flush()
 	if e.stalled = errors.Is(err, journal.ErrUnavailable); e.stalled {
 		err = c.trail.FlushThroughStall()
 	}
 	if err != nil { // the journal may have the record: recovery finds out and commits or rolls back
-		c.scope.Forget()
+		c.progress.Scope.Forget()
 		m.unknown(runtime.ReasonJournalUnavailable, err)
 		return false
 	}
 	return true
 }
 
-// decision returns the entry of a decision to commit. c.mu is held.
+// decision returns the entry of a decision to commit. The lock of the call is held.
 func (m commit) decision(seals []journal.Seal) (_ *journal.Record, private []byte) {
 	c, out := m.c, m.e.outcome
 	c.completeOutcome(&out, c.clock(), true)
 	d := entry.Draft{Record: newRecord(&c.ident, journal.KindCommitting, c.clock())}
-	d.Attempt, d.Duration, d.Revision, d.Sealed = c.life.Attempt(), out.Duration, c.revision, seals
+	d.Attempt, d.Duration, d.Revision, d.Sealed = c.progress.Life.Attempt(), out.Duration, c.progress.Revision, seals
 	c.addOutcome(&d, &out)
 	return d.Entry()
 }
@@ -95,9 +95,9 @@ func (m commit) decision(seals []journal.Seal) (_ *journal.Record, private []byt
 // for the journal. It records the outcome and reports whether the call is one of these.
 func (m commit) late() bool {
 	c, e := m.c, m.e
-	c.mu.Lock()
-	yes, over := c.life.Committing() && e.stalled && e.outcome.Kind == runtime.Completed, c.done()
-	c.mu.Unlock()
+	c.progress.Lock()
+	yes, over := c.progress.Life.Committing() && e.stalled && e.outcome.Kind == runtime.Completed, c.done()
+	c.progress.Unlock()
 	if !yes {
 		return false
 	}

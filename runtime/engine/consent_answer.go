@@ -46,10 +46,10 @@ func setCall(r *action.Resolution, c *call) {
 		out := c.record.Outcome()
 		r.Outcome = &out
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	r.State = c.state
-	if !ended && c.life.AwaitsApproval() {
+	c.progress.Lock()
+	defer c.progress.Unlock()
+	r.State = c.progress.State()
+	if !ended && c.progress.Life.AwaitsApproval() {
 		out := c.pending()
 		r.Outcome = &out
 	}
@@ -82,7 +82,9 @@ func (e *Executor) resolve(ctx context.Context, requestID string, a action.Answe
 	res := action.Resolution{Kind: result.Resolution, Reason: result.Rejection, Call: c.id, Missing: result.Missing, Granted: result.Granted}
 	if result.Resolution == consent.Accepted {
 		if result.Status == consent.StatusApproved {
-			c.resume()
+			if c.progress.Approve() {
+				c.submitApproved()
+			}
 		} else {
 			e := denied(outcomes.DeniedByPerson(a.Message))
 			e.cause = lifecycle.ByConsent
@@ -116,9 +118,9 @@ func (c *call) prepareEdit(ctx context.Context, request string, text []byte, a *
 	if text == nil || !a.Approve {
 		return nil
 	}
-	c.mu.Lock()
+	c.progress.Lock()
 	present := c.values.Final
-	c.mu.Unlock()
+	c.progress.Unlock()
 	e := &edit{Edit: c.exec.approvals.Edit(ctx, request, text, a, present, c.subject())}
 	if e.Panicked != nil {
 		c.exec.report(c.panicFault(e.Panicked))
@@ -149,13 +151,13 @@ func (c *ident) evaluateDetached(ctx context.Context, in runtime.PolicyInput) (r
 
 // recordAnswer resolves the request of the call by an answer, in one step.
 func (c *call) recordAnswer(request string, a *consent.Answer, ed *edit) *consent.Result {
-	c.mu.Lock()
-	defer c.mu.Unlock()
+	c.progress.Lock()
+	defer c.progress.Unlock()
 	now := c.clock()
 	ev := c.exec.approvals.Decide(now, request, a)
 	n := note{at: now, answer: &ev}
-	if ed == nil || ev.Result.Resolution == consent.Rejected || c.life.Ended() {
-		c.transition(runtime.EventApprovalDecided, c.state, &n)
+	if ed == nil || ev.Result.Resolution == consent.Rejected || c.progress.Life.Ended() {
+		c.transition(runtime.EventApprovalDecided, c.progress.State(), &n)
 		return ev.Result
 	}
 	n.edited = true
@@ -167,7 +169,7 @@ func (c *call) recordAnswer(request string, a *consent.Answer, ed *edit) *consen
 		s.memory.Rebind(c.exec.instant(now), &ed.rule)
 	}
 	n.session = true
-	c.transition(runtime.EventApprovalDecided, c.state, &n)
+	c.transition(runtime.EventApprovalDecided, c.progress.State(), &n)
 	return ev.Result
 }
 

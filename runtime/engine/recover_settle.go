@@ -28,7 +28,7 @@ type interrupted struct {
 func (i interrupted) settle(ctx context.Context, stale bool) {
 	c := i.c
 	fate := recovery.FateOf(recovery.Facts{
-		Approved: c.life.AwaitsConsent(), Admitted: c.needsReadmission, State: c.state, Decided: i.of.Sealed != nil,
+		Approved: c.progress.Life.AwaitsConsent(), Admitted: c.needsReadmission, State: c.progress.State(), Decided: i.of.Sealed != nil,
 	})
 	switch fate {
 	case recovery.Approved:
@@ -68,8 +68,8 @@ func interruption(out runtime.Outcome) *result {
 // orphan records that the process that ran the handler is gone.
 func (i interrupted) orphan(stale bool) {
 	c := i.c
-	c.mu.Lock()
-	defer c.mu.Unlock()
+	c.progress.Lock()
+	defer c.progress.Unlock()
 	now := c.exec.sched.Now()
 	if stale {
 		c.transition(runtime.EventStale, runtime.StateExecuting, &note{at: now})
@@ -81,11 +81,11 @@ func (i interrupted) orphan(stale bool) {
 // worker evaluates it like a new call. The call keeps its reservation until then.
 func (i interrupted) resubmit() {
 	c := i.c
-	c.mu.Lock()
-	c.life.Prepare(c.budgetEnds())
+	c.progress.Lock()
+	c.progress.Life.Prepare(c.progress.TurnEnds())
 	c.reenterExecutor()
-	c.mu.Unlock()
-	c.handlerDone.Store(false)
+	c.progress.Unlock()
+	c.progress.Resubmit()
 	trace(c)
 	c.exec.workers.Take(c)
 }
@@ -97,7 +97,7 @@ type rerun struct{ c *call }
 // all attempts of the call together, must allow it too.
 func (a rerun) allowed() bool {
 	c := a.c
-	return c.tool.MayRerun(c.life.Attempt()) && c.values.Final != nil && c.hasBudgetFor(0)
+	return c.tool.MayRerun(c.progress.Life.Attempt()) && c.values.Final != nil && c.progress.HasBudget(c.turn.minimum)
 }
 
 // begin passes the call to a worker, which evaluates the policy again and runs the handler again.
@@ -115,9 +115,9 @@ func (a rerun) begin() {
 	}
 	c.inGates = true
 	c.reenterExecutor()
-	c.handlerDone.Store(false)
+	c.progress.Resubmit()
 	trace(c)
-	c.life.Rerun()
+	c.progress.Life.Rerun()
 	c.exec.workers.Take(c)
 }
 
@@ -138,13 +138,13 @@ func (a rerun) evaluate() *result {
 			return workerDone
 		}
 		j := &c.worker.Scratch.evaluation
-		adm := a.admitAgain(j.Reason == runtime.ReasonNone && !j.asks && tools.Equal(c.values.Final, c.values.Args))
+		adm := a.admitAgain(j.Reason == runtime.ReasonNone && !j.Asks && tools.Equal(c.values.Final, c.values.Args))
 		switch {
 		case adm.again && !c.waitFor(adm.wait):
 			return workerDone
 		case adm.again:
 			continue
-		case adm.ends == nil && c.life.Reevaluating(): // it has to wait for a slot
+		case adm.ends == nil && c.progress.Life.Reevaluating(): // it has to wait for a slot
 			return a.awaitSlot()
 		}
 		return adm.ends
@@ -155,13 +155,13 @@ func (a rerun) evaluate() *result {
 // allows it and the facts that the policy saw still hold.
 func (a rerun) admitAgain(allowed bool) admission {
 	c := a.c
-	c.mu.Lock()
-	defer c.mu.Unlock()
+	c.progress.Lock()
+	defer c.progress.Unlock()
 	s := c.run.session
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
-	case c.life.Ended():
+	case c.progress.Life.Ended():
 		return notAdmitted(workerDone)
 	case s.admitting != c && (s.admitting != nil || !c.worker.Scratch.view.unchanged()):
 		return admission{again: true, wait: s.admittingDone}
@@ -183,14 +183,14 @@ func (a rerun) awaitSlot() *result {
 	if r := a.c.awaitTurn(); r != nil {
 		return r
 	}
-	a.c.mu.Lock()
-	defer a.c.mu.Unlock()
+	a.c.progress.Lock()
+	defer a.c.progress.Unlock()
 	return a.startAgain(false)
 }
 
-// startAgain records that the handler of a call runs again. c.mu is held.
+// startAgain records that the handler of a call runs again. The lock of the call is held.
 func (a rerun) startAgain(session bool) *result {
-	if !a.c.life.Reevaluated() {
+	if !a.c.progress.Life.Reevaluated() {
 		return workerDone
 	}
 	a.c.transition(runtime.EventRetrying, runtime.StateExecuting, &note{at: a.c.clock(), session: session})
@@ -221,8 +221,8 @@ func (i interrupted) settleUndo(ctx context.Context) {
 		u.recordFailed(fault)
 		return
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
+	c.progress.Lock()
+	defer c.progress.Unlock()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !done { // the next recovery tries again; until then no other undo may begin

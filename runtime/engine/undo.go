@@ -143,7 +143,7 @@ func (s *Session) beginUndo(r *callRecord) action.Code {
 
 // undoRefusal returns why a call cannot be undone, empty when it can. s.mu is held.
 func (s *Session) undoRefusal(r *callRecord) action.Code {
-	returned := func() bool { return r.Live.handlerDone.Load() }
+	returned := func() bool { return r.Live.progress.HandlerDone() }
 	return r.RefuseUndo(s.exec.lookup(r.Tool), s.exec.sched.Now(), grace, returned)
 }
 
@@ -158,12 +158,12 @@ func (u undoing) run(ctx context.Context) *undo.Fault {
 	if c.record.Kind() == runtime.Completed {
 		output = c.values.Outputs
 	}
-	c.mu.Lock()
+	c.progress.Lock()
 	state, isPrepared := c.prepared, c.isPrepared
-	c.mu.Unlock()
+	c.progress.Unlock()
 	switch {
 	case c.tool.Hooks.Prepare == nil || isPrepared:
-	case c.handlerDone.Load():
+	case c.progress.HandlerDone():
 		return nil // the call ended before its handler was released: it had no effect
 	default:
 		return &undo.Fault{Code: action.CodeHandlerError, Err: errPreparing}
