@@ -2,7 +2,6 @@ package approvals
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"fmt"
 
@@ -28,21 +27,23 @@ type Subject struct {
 // the rewrites of the policy.
 func (s *Subject) judge(ctx context.Context, text []byte, args wire.Value) (d runtime.Decision, _ []byte, final wire.Value, err error) {
 	var r decision.Result
-	a := asker{subject: s, ctx: ctx}
-	r.Ask(&a, s.Tool, args, text)
-	return r.Decision, r.Text, r.Args, cmp.Or(a.err, r.Err)
+	a := &asker{s, ctx, nil}
+	if !r.Ask(a, s.Tool, args, text) {
+		return r.Decision, r.Text, r.Args, a.err
+	}
+	return r.Decision, r.Text, r.Args, r.Err
 }
 
-// An asker asks the policy of a subject.
+// An asker asks the policy about the call of a subject.
 type asker struct {
-	subject *Subject
-	ctx     context.Context
-	err     error // why there is no answer
+	of  *Subject
+	ctx context.Context
+	err error // why there is no answer
 }
 
-// Ask asks about arguments.
+// Ask asks about arguments of the call.
 func (a *asker) Ask(args wire.Value, _ []byte) (d runtime.Decision, ok bool) {
-	d, a.err = a.subject.Decide(a.ctx, args)
+	d, a.err = a.of.Decide(a.ctx, args)
 	return d, a.err == nil
 }
 
