@@ -71,6 +71,11 @@ func used(t *testing.T, path string) (s *Store, r *Reader) {
 	require.NoError(t, err)
 	_, err = r.Unfinished(ctx)
 	require.NoError(t, err)
+	require.NoError(t, r.Back(ctx, "s1", 400, func(*journal.Entry) bool { return true }))
+	_, err = r.Entries(ctx, 7, 3)
+	require.NoError(t, err)
+	_, err = r.Open(ctx)
+	require.NoError(t, err)
 	_, err = r.Keys(ctx, "a")
 	require.NoError(t, err)
 	_, err = r.Get(ctx, "a")
@@ -90,6 +95,7 @@ var scans = map[string]string{
 	"DELETE FROM private WHERE session = ?":             "an operator erases a session now and then; an index would be written with every sensitive value",
 	"SELECT count(*), coalesce(max(seq), 0) FROM entry": "a check of the whole file, which an operator asks for",
 	"FROM checkpoint ORDER BY size":                     "a verification compares all checkpoints",
+	"FROM entry WHERE mark >= 4":                        "the sessions with an undo under way; no executor asks for them yet, and the next layout has an index",
 	"call_settled WHERE true ORDER BY":                  "the newest calls, in the order of the table, up to the limit",
 	"call_settled WHERE true AND call = ?":              "an id without its session: an index of ids, which are random, would be written with every call",
 	"call_settled WHERE true AND call >= ?":             "an id that is cut, as it was typed",
