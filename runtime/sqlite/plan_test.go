@@ -71,22 +71,28 @@ func used(t *testing.T, path string) (s *Store, r *Reader) {
 	require.NoError(t, err)
 	_, err = r.Unfinished(ctx)
 	require.NoError(t, err)
-	require.NoError(t, r.Back(ctx, "s1", 400, func(*journal.Entry) bool { return true }))
-	_, err = r.Entries(ctx, 7, 3)
-	require.NoError(t, err)
-	_, err = r.Open(ctx)
-	require.NoError(t, err)
 	_, err = r.Keys(ctx, "a")
 	require.NoError(t, err)
 	_, err = r.Get(ctx, "a")
 	require.NoError(t, err)
 	_, err = r.Checkpoints(ctx)
 	require.NoError(t, err)
-	_, err = r.RecentCheckpoints(ctx, 400, 2)
-	require.NoError(t, err)
 	_, err = r.Head(ctx)
 	require.NoError(t, err)
+	usedOfJournal(t, r)
 	return s, r
+}
+
+// usedOfJournal reads by session and by position, and the last checkpoints.
+func usedOfJournal(t *testing.T, r *Reader) {
+	t.Helper()
+	require.NoError(t, r.Back(t.Context(), "s1", 400, func(*journal.Entry) bool { return true }))
+	_, err := r.Entries(t.Context(), 7, 3)
+	require.NoError(t, err)
+	_, err = r.Open(t.Context())
+	require.NoError(t, err)
+	_, err = r.RecentCheckpoints(t.Context(), 400, 2)
+	require.NoError(t, err)
 }
 
 // scans are the statements that read all rows of a table, with the reason why they may. The text is a
