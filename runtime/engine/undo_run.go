@@ -53,7 +53,6 @@ func (u undoing) runHandler(ctx context.Context, handler func(context.Context) e
 // Started records the intent to run the handler.
 func (u undoing) Started() error {
 	r := newRecord(&u.c.ident, journal.KindUndoStarted, u.c.exec.sched.Now())
-	r.Mark = journal.MarkUndoing
 	return u.add(&r, u.c.exec.log.Flush)
 }
 

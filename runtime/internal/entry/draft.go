@@ -20,16 +20,12 @@ type Draft struct {
 
 // OfEvent returns a draft with the members of an event of a call.
 func OfEvent(ev *runtime.Event) *Draft {
-	d := &Draft{Record: journal.Record{
+	return &Draft{Record: journal.Record{
 		Kind: ev.Kind.String(), At: At(ev.Time), Session: ev.SessionID, Run: ev.RunID, Turn: ev.Turn, RequestID: ev.ClientRequest, Agent: ev.Agent, Principal: ev.Principal,
 		Call: ev.CallID, Tool: ev.Tool, ToolVersion: ev.ToolVersion, From: ev.From.String(), To: ev.To.String(),
 		Attempt: ev.Attempt, Duration: ev.Duration, Times: ev.Times, Revision: ev.Revision, Request: ev.RequestID, By: ev.By,
-		Live: ev.Live, Resolution: ev.Resolution, Rejection: ev.Rejection, Err: ev.Err, Stack: ev.Stack,
+		Live: ev.Live, Resolution: ev.Resolution, Rejection: ev.Rejection, Err: ev.Err, Stack: ev.Stack, Mark: journal.MarkOf(ev.Kind.String()),
 	}}
-	if ev.Kind == runtime.EventUndone || ev.Kind == runtime.EventUndoFailed {
-		d.Mark = journal.MarkUndone
-	}
-	return d
 }
 
 // At returns an instant without a monotonic reading and a zone, as it is when it is decoded again.
