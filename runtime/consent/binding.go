@@ -56,7 +56,7 @@ func keyed(key []byte, purpose string, v wire.Value) (Digest, error) {
 }
 
 // appendField appends a text with its length, so that fields cannot be split
-// in another way.
+// in another way (SEMANTICS 5.2).
 func appendField(dst []byte, s string) []byte {
 	dst = binary.BigEndian.AppendUint64(dst, uint64(len(s)))
 	return append(dst, s...)
@@ -80,7 +80,7 @@ func bindingOf(r *Request) binding {
 	}
 }
 
-// digest returns the SHA-256 of the fields of b, each with its length.
+// digest returns the SHA-256 of the fields of b, each with its length (SEMANTICS 5.2).
 func (b *binding) digest() Digest {
 	var room [1024]byte
 	dst := appendField(room[:0], purposeBinding)
@@ -105,7 +105,7 @@ func (b *binding) digest() Digest {
 // changes compares a call that is about to run, and what the policy asks about it
 // now, with what was approved. The digest decides; the fields say what it is.
 // Unasked tells that the policy wants no consent any more: then there is no
-// question that could be another one.
+// question that could be another one (SEMANTICS 5.2 and 5.7).
 func (r *Request) changes(at time.Time, q *Question, args Digest, unasked bool) []Change {
 	c := &q.Call
 	was := bindingOf(r)

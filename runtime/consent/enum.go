@@ -5,7 +5,7 @@ import "github.com/ambit-tools/ambit/runtime/internal/enum"
 // A GrantCover says how much a standing grant covers.
 type GrantCover uint8
 
-// The covers, the narrowest first.
+// The covers, the narrowest first (SEMANTICS 5.3).
 const (
 	CoverExact GrantCover = iota // equal arguments
 	CoverArgs                    // arguments that meet predicates

@@ -139,7 +139,7 @@ type Offer struct {
 // Rules returns the rules that asked.
 func (r *Request) Rules() []string { return (&Question{Reasons: r.Reasons}).rules() }
 
-// Missing returns how many approvals are still required.
+// Missing returns how many approvals are still required (SEMANTICS 5.5).
 func (r *Request) Missing() int {
 	if r.Status != StatusOpen {
 		return 0
@@ -182,7 +182,7 @@ func (o *Offer) predicates() []Predicate {
 	return o.Where
 }
 
-// width returns how much o covers: an empty list of predicates covers every call.
+// width returns how much o covers: an empty list of predicates covers every call (SEMANTICS 5.3).
 func (o *Offer) width() GrantCover {
 	switch {
 	case o.Lasting == Once:
