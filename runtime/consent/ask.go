@@ -42,7 +42,7 @@ func (b *Book) Ask(at time.Time, id, nonce string, q *Question) (Event, error) {
 // terms returns what of q an approver agrees to, not bound yet.
 func (b *Book) terms(q *Question) (Terms, error) {
 	var err error
-	t := Terms{Reasons: q.Reasons, Obligations: q.Obligations, Revision: q.Call.Revision}
+	t := Terms{Program: q.Call.Program, Reasons: q.Reasons, Obligations: q.Obligations, Revision: q.Call.Revision}
 	if t.Requirement, err = Merge(&q.Requirement); err != nil {
 		return t, err
 	}

@@ -72,6 +72,7 @@ const (
 	ChangedTool Change = iota
 	ChangedDeclaration
 	ChangedArgs
+	ChangedProgram // of a command, for the same arguments
 	ChangedPreview
 	ChangedPrincipal
 	ChangedSession
@@ -118,7 +119,7 @@ var (
 	}
 	statusNames = [...]string{"open", "approved", "used", "mismatch", "denied", "expired", "cancelled"}
 	changeNames = [...]string{
-		"tool", "declaration", "args", "preview", "principal", "session", "question", "expired", "request",
+		"tool", "declaration", "args", "program", "preview", "principal", "session", "question", "expired", "request",
 	}
 	opNames    = [...]string{"eq", "prefix", "gt"}
 	eventNames = [...]string{

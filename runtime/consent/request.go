@@ -18,6 +18,7 @@ type Call struct {
 	Principal string     // on whose behalf
 	Agent     string     // the sub-agent that calls; empty: the run itself
 	Args      wire.Value // the decoded arguments with which the handler will run
+	Program   string     // of a command: digest of its program and arguments; empty: it has a handler
 	Preview   *Preview   // nil: there is none
 	Revision  string     // of the policy that judged the call
 }
@@ -108,6 +109,7 @@ type Terms struct {
 	Args        json.RawMessage `json:"args"`             // what is sensitive is masked
 	Masked      []string        `json:"masked,omitempty"` // pointers to that
 	ArgsDigest  Digest          `json:"args_digest"`      // of all of it, keyed
+	Program     string          `json:"program,omitempty"`   // as in Call
 	Preview     *Preview        `json:"preview,omitempty"`
 	Reasons     []Reason        `json:"reasons"`
 	Obligations []Obligation    `json:"obligations,omitempty"`

@@ -31,9 +31,9 @@ func (e *Executor) Probe(ctx context.Context, requestID string, a action.Answer)
 	if c.tool != nil && !c.declarationChanged {
 		s = c.subject()
 	}
-	c.mu.Lock()
+	c.progress.Lock()
 	args, text := c.values.Final, c.values.FinalText
-	c.mu.Unlock()
+	c.progress.Unlock()
 	return e.approvals.Foresee(ctx, requestID, answer, a.Edit, args, text, s)
 }
 
