@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/ambit-tools/ambit/internal/battery"
@@ -74,7 +75,12 @@ var ceilings = []ceiling{
 func TestHouse(t *testing.T) {
 	m := measure(t)
 	if battery.Full(t) {
-		m.figures[warmFiles] = float64(filesOfWarmCall(t))
+		files := filesOfWarmCall(t)
+		m.figures[warmFiles] = float64(len(files))
+		path := pathOfACall(t)
+		for _, file := range files {
+			assert.Contains(t, path, "`"+filepath.Base(file)+"`", "the table \"The path of a call\" of docs/architecture.md")
+		}
 	}
 	var report strings.Builder
 	row := func(today, ceiling, goal, figure string) {
@@ -143,8 +149,8 @@ func mostVague(counts []commentCount, most int) string {
 
 func number(f float64) string { return strconv.FormatFloat(math.Round(f*10)/10, 'f', -1, 64) }
 
-// filesOfWarmCall returns how many files of the engine one warm call covers.
-func filesOfWarmCall(t *testing.T) int {
+// filesOfWarmCall returns the files of the engine that one warm call covers.
+func filesOfWarmCall(t *testing.T) []string {
 	t.Helper()
 	engine := engineDir()
 	dir := t.TempDir()
@@ -160,5 +166,5 @@ func filesOfWarmCall(t *testing.T) int {
 	files := coveredFiles(t, profile, module+"/"+engine)
 	t.Logf("a warm call covers blocks of %s", strings.Join(files, ", "))
 	require.NotEmpty(t, files)
-	return len(files)
+	return files
 }
