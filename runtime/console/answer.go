@@ -10,8 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/consent"
-	"github.com/ambit-tools/ambit/runtime/engine"
 	"github.com/ambit-tools/ambit/runtime/internal/httpguard"
 	"github.com/ambit-tools/ambit/runtime/view"
 )
@@ -58,9 +58,9 @@ func (p *pages) notTaken(q *request, err error) error {
 }
 
 // answerOf reads the answer of a form. Who answers is known from the authentication.
-func (p *pages) answerOf(q *request, v *view.Request) (a engine.Answer, err error) {
+func (p *pages) answerOf(q *request, v *view.Request) (a action.Answer, err error) {
 	f := q.PostForm
-	a = engine.Answer{By: q.by, NoWait: true, Message: f.Get("message")}
+	a = action.Answer{By: q.by, NoWait: true, Message: f.Get("message")}
 	switch f.Get("decision") {
 	case "":
 		return a, problem(httpguard.NoDecision, "")
@@ -83,7 +83,7 @@ func (p *pages) answerOf(q *request, v *view.Request) (a engine.Answer, err erro
 }
 
 // readGrant reads what an approval leaves behind.
-func readGrant(get func(string) string, where []string, v *view.Request, a *engine.Answer) error {
+func readGrant(get func(string) string, where []string, v *view.Request, a *action.Answer) error {
 	wrong := func(detail string) error { return problem(httpguard.BadRequest, detail) }
 	if text := get("grant"); text != "" && a.Grant.UnmarshalText([]byte(text)) != nil {
 		return wrong("grant is once, duration or session")
@@ -135,7 +135,7 @@ type consequence struct {
 
 // consequences returns what a person must see before an approval is taken; nil when the page of the
 // request shows all of it.
-func consequences(v *view.Request, a *engine.Answer) *consequence {
+func consequences(v *view.Request, a *action.Answer) *consequence {
 	words := ""
 	switch {
 	case a.Grant != consent.Once:
@@ -150,7 +150,7 @@ func consequences(v *view.Request, a *engine.Answer) *consequence {
 }
 
 // grantWords says what an approval stores.
-func grantWords(v *view.Request, a *engine.Answer) string {
+func grantWords(v *view.Request, a *action.Answer) string {
 	what := "every call of " + v.Tool + ", whatever its arguments,"
 	switch a.Cover {
 	case consent.CoverExact:

@@ -21,7 +21,7 @@ func (c *call) accept(late bool) *result {
 	c.handlerResult(&e)
 	if late {
 		c.timeOut(lifecycle.Moment{})
-		c.recordLate(e.fault, e.output)
+		c.recordLate(&e)
 		return workerDone
 	}
 	if c.tool.Spec.Artifact != nil {
@@ -44,7 +44,7 @@ func (c *call) handlerResult(e *result) {
 			return
 		}
 		fault := c.newFault(runtime.ReasonHandlerError, err)
-		text, code := c.tool.ErrorText(err, fault.text())
+		text, code := c.tool.ErrorText(err, fault.Text)
 		c.setFailed(e, cmp.Or(c.redactText(text), fmt.Sprintf("%q failed", c.record.Tool)), fault)
 		e.outcome.Detail.Code = code
 		return
@@ -83,29 +83,25 @@ func (c *call) finishInTime(e *result) {
 	e.setText(c)
 	if !c.decideInTime() {
 		c.timeOut(lifecycle.Moment{})
-		c.recordLate(e.fault, e.output)
+		c.recordLate(e)
 		return
 	}
-	if e.fault != nil {
-		c.exec.report(e.fault.redact(c.redactText))
-	}
+	e.report(c)
 	if !c.finish(e) && !c.committedLate(e) {
-		c.recordLate(e.fault, e.output)
+		c.recordLate(e)
 	}
 }
 
 // recordLate records what a handler returned after its call had ended.
-func (c *call) recordLate(fault *CallError, output int) {
-	text := c.operatorText(&runtime.Outcome{}, fault)
-	if fault != nil {
-		c.exec.report(fault.redact(c.redactText))
-	}
+func (c *call) recordLate(e *result) {
+	text := c.operatorText(&runtime.Outcome{}, e.fault)
+	e.report(c)
 	c.exec.sched.Wait(c.done(), nil, nil) // the event that ended the call comes first
 	now := c.clock()
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.life.Recorded() {
-		c.transition(runtime.EventLateResult, c.state, &note{at: now, fault: fault, text: text, output: output})
+		c.transition(runtime.EventLateResult, c.state, &note{at: now, fault: e.fault, text: text, output: e.output})
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/internal/attempt"
 	"github.com/ambit-tools/ambit/runtime/internal/callctx"
@@ -110,7 +111,7 @@ type consentState struct {
 type evaluation struct {
 	refusal.Refusal
 	decision runtime.Decision
-	fault    *CallError
+	fault    *action.CallError
 	asks     bool // the call needs consent
 }
 
@@ -125,9 +126,10 @@ type result struct {
 	to        runtime.State
 	outcome   runtime.Outcome
 	output    int // bytes, before redaction
-	fault     *CallError
+	fault     *action.CallError
 	text      string // for operators; setText sets it
 	textSet   bool   // text is set
+	reported  bool   // fault was
 	verdict   *Verdict
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/internal/deadline"
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
@@ -23,10 +24,10 @@ import (
 // unless the answer says NoWait. An answer counts even when ctx is done. The Resolution says what
 // happened to the call. An accepted approval does not guarantee that the call runs: the rules and
 // the policy evaluate it once more, and it must still be what was approved (SEMANTICS section 5.7).
-func (e *Executor) Decide(ctx context.Context, requestID string, a Answer) Resolution {
+func (e *Executor) Decide(ctx context.Context, requestID string, a action.Answer) action.Resolution {
 	ctx = deadline.OrBackground(ctx)
 	if e == nil || e.engine == nil {
-		return Resolution{Reason: consent.UnknownRequest}
+		return action.Resolution{Reason: consent.UnknownRequest}
 	}
 	res, c := e.resolve(ctx, requestID, a)
 	if c == nil {
@@ -35,12 +36,12 @@ func (e *Executor) Decide(ctx context.Context, requestID string, a Answer) Resol
 	if res.Kind == consent.Accepted && !a.NoWait {
 		e.sched.Wait(c.record.Final, nil, ctx.Done())
 	}
-	res.setCall(c)
+	setCall(&res, c)
 	return res
 }
 
 // setCall sets the fields about the call of the request.
-func (r *Resolution) setCall(c *call) {
+func setCall(r *action.Resolution, c *call) {
 	r.Call = c.id
 	ended := c.record.Final == nil || c.record.Final.Fired()
 	if ended {
@@ -58,7 +59,7 @@ func (r *Resolution) setCall(c *call) {
 
 // resolve is Decide without waiting for the call. It returns the call, nil when there
 // is none to wait for.
-func (e *Executor) resolve(ctx context.Context, requestID string, a Answer) (Resolution, *call) {
+func (e *Executor) resolve(ctx context.Context, requestID string, a action.Answer) (action.Resolution, *call) {
 	if e.log.On() && (e.approvals.Closed().Fired() || e.log.Stalled()) { // the request can be answered later
 		return e.notRecorded(e.approvals.Call(requestID)), nil
 	}
@@ -83,7 +84,7 @@ func (e *Executor) resolve(ctx context.Context, requestID string, a Answer) (Res
 		c.finish(r)
 		return e.notRecorded(c), nil
 	}
-	res := Resolution{Kind: result.Resolution, Reason: result.Rejection, Call: c.id, Missing: result.Missing, Granted: result.Granted}
+	res := action.Resolution{Kind: result.Resolution, Reason: result.Rejection, Call: c.id, Missing: result.Missing, Granted: result.Granted}
 	if result.Resolution == consent.Accepted {
 		if result.Status == consent.StatusApproved {
 			c.resume()
@@ -97,7 +98,7 @@ func (e *Executor) resolve(ctx context.Context, requestID string, a Answer) (Res
 }
 
 // answerUnknown records an answer to a request that does not exist, or no longer exists.
-func (e *Executor) answerUnknown(request string, a *consent.Answer) Resolution {
+func (e *Executor) answerUnknown(request string, a *consent.Answer) action.Resolution {
 	a.Edit = nil
 	ev := e.approvals.Decide(e.sched.Now(), request, a)
 	if err := e.recordConsent(ev.At, a.By, e.log.Flush, &runtime.Event{
@@ -106,7 +107,7 @@ func (e *Executor) answerUnknown(request string, a *consent.Answer) Resolution {
 	}); err != nil {
 		return e.notRecorded(nil)
 	}
-	return Resolution{Kind: ev.Result.Resolution, Reason: ev.Result.Rejection}
+	return action.Resolution{Kind: ev.Result.Resolution, Reason: ev.Result.Rejection}
 }
 
 // An edit holds the arguments with which an approver wants the call to run instead.
@@ -217,10 +218,10 @@ func (c *call) recordAnswer(request string, a *consent.Answer, ed *edit) *consen
 
 // notRecorded returns the resolution of an answer that could not be recorded and
 // therefore has no effect.
-func (e *Executor) notRecorded(c *call) Resolution {
-	res := Resolution{Reason: consent.NotRecorded}
+func (e *Executor) notRecorded(c *call) action.Resolution {
+	res := action.Resolution{Reason: consent.NotRecorded}
 	if c != nil {
-		res.setCall(c)
+		setCall(&res, c)
 	}
 	return res
 }

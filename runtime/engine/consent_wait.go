@@ -3,13 +3,13 @@ package engine
 import (
 	"context"
 	"fmt"
-	"runtime/debug"
 	"sync/atomic"
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
 	"github.com/ambit-tools/ambit/runtime/internal/outcomes"
 	"github.com/ambit-tools/ambit/runtime/internal/tally"
+	"github.com/ambit-tools/ambit/runtime/internal/usercode"
 )
 
 // park lets a call wait for consent once its worker has returned, or continues it when
@@ -113,13 +113,13 @@ func (c *call) notify() {
 func notifyApprover(ctx context.Context, a runtime.Approver, r *runtime.ConsentRequest, c *call, hide func(string) string) (ok bool) {
 	defer func() {
 		if v := recover(); v != nil {
-			fault := c.newFault(runtime.ReasonNone, nil)
-			fault.Panic, fault.Stack = v, debug.Stack()
-			c.exec.report(fault.redact(hide))
+			fault := c.panicFault(usercode.Recovered(v))
+			fault.Reason = runtime.ReasonNone
+			c.exec.report(hideIn(fault, hide))
 		}
 	}()
 	if err := a.Notify(ctx, r); err != nil {
-		c.exec.report(c.newFault(runtime.ReasonNone, fmt.Errorf("approver %T: %w", a, err)).redact(hide))
+		c.exec.report(hideIn(c.newFault(runtime.ReasonNone, fmt.Errorf("approver %T: %w", a, err)), hide))
 		return false
 	}
 	return true

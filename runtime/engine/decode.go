@@ -2,6 +2,7 @@ package engine
 
 import (
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/internal/outcomes"
 	"github.com/ambit-tools/ambit/runtime/internal/tools"
 	"github.com/ambit-tools/ambit/runtime/rules"
@@ -99,7 +100,7 @@ func (c *call) recordValidated(in *tools.Input) *result {
 }
 
 // invalidInputResult returns the result of a call whose input is invalid, or could not be read.
-func invalidInputResult(violations []wire.Violation, fault *CallError) *result {
+func invalidInputResult(violations []wire.Violation, fault *action.CallError) *result {
 	r := denied(outcomes.InvalidInput(violations))
 	r.to, r.fault = runtime.StateFailed, fault
 	return r

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/internal/deadline"
 	"github.com/ambit-tools/ambit/runtime/internal/facts"
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
@@ -79,7 +80,7 @@ func (c *work) failPolicy(rule string, err error) bool {
 }
 
 // failPolicyWith is failPolicy for a fault that exists already.
-func (c *work) failPolicyWith(rule string, fault *CallError) bool {
+func (c *work) failPolicyWith(rule string, fault *action.CallError) bool {
 	j := &c.worker.Scratch.evaluation
 	j.Refuse(runtime.ReasonPolicyError, runtime.Detail{Rule: rule}, "the policy could not judge the call, which is denied therefore")
 	j.fault = fault
@@ -130,7 +131,7 @@ func (c *call) askPolicy() (runtime.Decision, bool) {
 		return runtime.Decision{}, false
 	}
 	d, err := c.exec.policy.Decide(ctx, &c.worker.Scratch.input)
-	var fault *CallError
+	var fault *action.CallError
 	if err != nil { // its Error method may hang: reading the text is part of the evaluation
 		fault = c.newFault(runtime.ReasonPolicyError, err)
 	}

@@ -50,9 +50,7 @@ func (c *call) finish(e *result) (first bool) {
 	}
 	c.flushOutcome()
 	endSpan(c)
-	if e.fault != nil {
-		c.exec.report(e.fault.redact(c.redactText))
-	}
+	e.report(c)
 	if unattended {
 		c.observe(pastDone) // no caller waits
 	}

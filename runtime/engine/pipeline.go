@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
 	"github.com/ambit-tools/ambit/runtime/internal/usercode"
 )
@@ -81,7 +82,7 @@ func (c *call) leave() {
 }
 
 // endCrashed ends the call after a panic or runtime.Goexit.
-func (c *call) endCrashed(fault *CallError) {
+func (c *call) endCrashed(fault *action.CallError) {
 	c.mu.Lock()
 	running, unread := c.life.Attempt() > 0, c.state == runtime.StateDeclared
 	if c.life.Evaluating() {
@@ -94,12 +95,12 @@ func (c *call) endCrashed(fault *CallError) {
 	}
 	if running {
 		fault.Reason = runtime.ReasonPanic
-		c.exec.report(fault.redact(c.redactText))
 		var e result
 		c.setFailed(&e, fmt.Sprintf("%q failed for a reason of its own; its operators know more", c.record.Tool), fault)
+		e.report(c)
 		if c.returnedLate() {
 			c.timeOut(lifecycle.Moment{})
-			c.recordLate(fault, 0)
+			c.recordLate(&e)
 		} else {
 			c.finishInTime(&e)
 		}
@@ -109,7 +110,7 @@ func (c *call) endCrashed(fault *CallError) {
 	e := policyFailure("panic", "the policy could not judge the call, which is denied therefore")
 	e.fault = fault
 	if !c.finish(e) {
-		c.exec.report(fault.redact(c.redactText))
+		e.report(c)
 	}
 }
 

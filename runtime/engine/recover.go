@@ -185,7 +185,7 @@ func (e *Executor) restoreCall(r *history.Call, book *consent.Book) (_ *call, re
 	defer s.mu.Unlock()
 	rec := session.RestoredRecord[*call](r)
 	calls := s.memory.Calls(r.Run)
-	calls.Turns = max(calls.Turns, r.Turn)
+	calls.Restore(r.Turn, r.Agent)
 	s.memory.Add(rec, calls)
 	rec.Undo.Done = r.Undone
 	if r.Outcome != nil {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/internal/history"
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
 	"github.com/ambit-tools/ambit/runtime/internal/outcomes"
@@ -21,7 +22,7 @@ import (
 // settleParts commits or rolls back the remaining parts of a call. It reports whether all succeeded.
 func (e *Executor) settleParts(ctx context.Context, key runtime.CallKey, at []*transaction.Participant, commit bool) bool {
 	return transaction.Settle(ctx, key, at, commit, func(err error) {
-		e.report(&CallError{CallID: key.Call, SessionID: key.Session, Reason: runtime.ReasonCommitFailed, Err: err})
+		e.report(&action.CallError{CallID: key.Call, SessionID: key.Session, Reason: runtime.ReasonCommitFailed, Err: err})
 	})
 }
 
@@ -257,7 +258,7 @@ func (i interrupted) settleUndo(ctx context.Context) {
 	c, s, of, left := i.c, i.c.run.session, i.of.Undo, i.left
 	u := undoing{c, of.By}
 	key := runtime.CallKey{Session: s.id, Call: c.id, Undo: true}
-	fault := &undoFault{why: CodeInterrupted}
+	fault := &undoFault{why: action.CodeInterrupted}
 	if of.Sealed == nil {
 		fault.err = errors.New("the executor stopped while the undo handler ran: it may have taken effect outside of participants")
 		fault.notRolledBack = !c.exec.settleParts(ctx, key, left, false)
@@ -267,7 +268,7 @@ func (i interrupted) settleUndo(ctx context.Context) {
 	settled := c.exec.settleParts(ctx, key, left, true)
 	for _, seal := range of.Sealed {
 		if seal.Foreign {
-			fault.why, fault.err = CodeUnknown, fmt.Errorf("it is not known whether participant %q has committed", seal.Participant)
+			fault.why, fault.err = action.CodeUnknown, fmt.Errorf("it is not known whether participant %q has committed", seal.Participant)
 			u.recordFailed(fault)
 			return
 		}

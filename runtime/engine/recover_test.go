@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	goruntime "runtime"
+	"slices"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -15,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/engine"
 	"github.com/ambit-tools/ambit/runtime/journal"
@@ -75,6 +77,37 @@ func TestOutcomesOutliveTheProcess(t *testing.T) {
 	assert.Empty(t, r.allFaults())
 }
 
+// TestMadeIDsOutliveTheProcess: after a restart an unnamed sub-agent, call or run is a new one, with counters
+// of its own (SEMANTICS 1.4.6).
+func TestMadeIDsOutliveTheProcess(t *testing.T) {
+	var j journal.Memory
+	once := readTool(okRead, func(s *runtime.Spec) { s.Rules.MaxCalls = 1 })
+	var agents, calls, runs []string
+	for range 3 {
+		r := recovered(t, &j, once)
+		s := r.exec.Session(engine.SessionConfig{ID: "s", Principal: "agent"})
+		run, open := s.Run("r")
+		if !open {
+			run = r.run()
+		}
+		child := run.Child(engine.RunConfig{})
+		grand := child.Child(engine.RunConfig{})
+		for _, part := range []*engine.Run{child, grand} {
+			out := part.Turn(engine.TurnConfig{}).Execute(t.Context(), runtime.Call{Tool: "file_read", Input: []byte(goodInput)})
+			assert.Equal(t, runtime.Completed, out.Kind, "the counters of sub-agent %q: %s", part.Agent(), out.Message)
+			calls = append(calls, out.CallID)
+		}
+		agents = append(agents, child.Agent(), grand.Agent())
+		other, err := s.StartRun(t.Context(), engine.RunConfig{})
+		require.NoError(t, err)
+		runs = append(runs, other.ID())
+		require.NoError(t, other.Close(t.Context()))
+	}
+	assert.Equal(t, []string{"agent-1", "agent-1/agent-1", "agent-2", "agent-2/agent-1", "agent-3", "agent-3/agent-1"}, agents)
+	assert.Equal(t, []string{"call-1", "call-2", "call-3", "call-4", "call-5", "call-6"}, calls)
+	assert.Len(t, slices.Compact(slices.Sorted(slices.Values(runs))), 3)
+}
+
 func TestRequestsOutliveTheProcess(t *testing.T) {
 	var j journal.Memory
 	r := recovered(t, &j, readTool(okRead, asking()))
@@ -122,13 +155,13 @@ func TestGrantsOutliveTheProcess(t *testing.T) {
 	require.Equal(t, consent.Accepted, r.exec.Decide(t.Context(), out.RequestID, answer).Kind)
 
 	r = recovered(t, &j, readTool(okRead, asking()))
-	require.Len(t, r.exec.Grants(engine.GrantFilter{Live: true}), 1)
+	require.Len(t, r.exec.Grants(action.GrantFilter{Live: true}), 1)
 	run, _ := r.exec.Session(engine.SessionConfig{ID: "s", Principal: "agent"}).Run("r")
 	assert.Equal(t, runtime.Completed, run.Turn(engine.TurnConfig{}).Execute(t.Context(), callOf("c2", "file_read", goodInput)).Kind)
 	r.exec.Revoke(t.Context(), out.RequestID, operator.Program("alice"), "enough")
 
 	r = recovered(t, &j, readTool(okRead, asking()))
-	assert.Empty(t, r.exec.Grants(engine.GrantFilter{Live: true}))
+	assert.Empty(t, r.exec.Grants(action.GrantFilter{Live: true}))
 }
 
 // TestInterruptedCalls: the process dies in the middle of handlers.

@@ -3,11 +3,11 @@ package engine
 import (
 	"fmt"
 	"maps"
-	"strconv"
 	"sync/atomic"
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/internal/facts"
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
 	"github.com/ambit-tools/ambit/runtime/internal/lockorder"
@@ -42,8 +42,7 @@ type Run struct {
 // A runNode is the unit of a run that can be closed: the whole run, or that of a sub-agent.
 type runNode struct {
 	session.Node[*call]
-	agents int        // ids of sub-agents made by Child; guarded by the session
-	final  *RunStatus // set when the run is closed; guarded by the session
+	final *RunStatus // set when the run is closed; guarded by the session
 }
 
 // A RunStatus describes the state of a run.
@@ -97,20 +96,14 @@ func (r *Run) Child(cfg RunConfig) *Run {
 	s := r.session
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if cfg.ID = wording.ValidUTF8(cfg.ID); cfg.ID == "" {
-		r.node.agents++
-		cfg.ID = "agent-" + strconv.Itoa(r.node.agents)
-	}
-	if r.agent != "" {
-		cfg.ID = r.agent + "/" + cfg.ID
-	}
+	cfg.ID = r.node.Calls().Child(r.agent, wording.ValidUTF8(cfg.ID))
 	p := &runNode{}
 	r.node.OpenChild(&p.Node)
 	m := metadata.Merge(p.Metadata, maps.Clone(cfg.Metadata))
 	if err := metadata.Check(m); err == nil {
 		p.Metadata = m
 	} else {
-		s.exec.report(&CallError{SessionID: s.id, RunID: r.id, Err: fmt.Errorf("sub-agent %q: %w", cfg.ID, err)})
+		s.exec.report(&action.CallError{SessionID: s.id, RunID: r.id, Err: fmt.Errorf("sub-agent %q: %w", cfg.ID, err)})
 	}
 	return &Run{session: s, id: r.id, agent: cfg.ID, principal: r.principal, node: p}
 }

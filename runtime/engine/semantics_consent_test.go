@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/engine"
 	"github.com/ambit-tools/ambit/runtime/journal"
@@ -151,7 +152,7 @@ func TestEventsOfNoCallHaveTheirPosition(t *testing.T) {
 	r.recover()
 	turn := r.run().Turn(engine.TurnConfig{})
 	turn.Execute(t.Context(), callOf("c1", "file_read", goodInput))
-	r.exec.Decide(t.Context(), "nonsense", engine.Answer{By: operator.Program("admin"), Approve: true})
+	r.exec.Decide(t.Context(), "nonsense", action.Answer{By: operator.Program("admin"), Approve: true})
 	require.NoError(t, r.exec.SuspendConsent(t.Context(), time.Now().Add(time.Minute), operator.Program("admin"), "an incident"))
 	turn.Execute(t.Context(), callOf("c2", "file_read", goodInput))
 	kinds, met := kindsAt(t, j), map[string]bool{}

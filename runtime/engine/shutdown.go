@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/internal/deadline"
 	"github.com/ambit-tools/ambit/runtime/internal/entry"
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
@@ -210,7 +211,7 @@ const (
 // pending, because the next owner continues the request.
 func (e *Executor) leaseLost(cause error) {
 	e.log.Fail(fmt.Errorf("the ownership of the journal is lost: %w", cause))
-	e.report(&CallError{Reason: runtime.ReasonLeaseLost, Err: e.log.Health()})
+	e.report(&action.CallError{Reason: runtime.ReasonLeaseLost, Err: e.log.Health()})
 	e.closeApprovals()
 	e.workers.Halt(haltLost)
 	e.undos.Halt()

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/internal/entry"
 	"github.com/ambit-tools/ambit/runtime/internal/metadata"
@@ -21,14 +22,14 @@ type note struct {
 	kind    runtime.OutcomeKind // when the call ends, as are the next two; a pointer to the outcome would move it to the heap
 	reason  runtime.Reason
 	reasons []runtime.Reason
-	fault   *CallError          // for operators
+	fault   *action.CallError   // for operators
 	text    string              // of fault, or of the cause of a refusal, without sensitive values
 	output  int                 // bytes
 	answer  *consent.Event      // to a request for consent
 	live    *journal.LiveCounts // of tool.output, as is the next
 	dropped int
-	undo    *ActionError // of an undo that failed
-	edited  bool         // that answer edited the arguments
+	undo    *action.Error // of an undo that failed
+	edited  bool          // that answer edited the arguments
 	by      string
 	ends    bool // the call has its outcome now
 	session bool // the lock of the session is held: the entry takes the changes of its rule state
@@ -78,10 +79,10 @@ func (c *call) transition(kind runtime.EventKind, to runtime.State, n *note) {
 		e.Times = c.watch.Times()
 	}
 	if n.undo != nil || kind == runtime.EventUndone {
-		e.Duration = sinceAsked(c, n.at)
+		e.Duration = sinceAsked(c.record, n.at)
 	}
 	if n.undo != nil {
-		result, code := ResultOf(n.undo)
+		result, code := action.ResultOf(n.undo)
 		e.Resolution, e.Rejection = result, string(code)
 	}
 	if e.Err = n.text; n.fault != nil {
@@ -101,7 +102,7 @@ func (e *Executor) emitsEvents() bool { return e.delivery.HasSinks() || e.log.On
 
 // operatorText returns the text that the event of an outcome has for operators. It may run code of
 // the tool: no lock is held, and the timer can still end the call.
-func (c *call) operatorText(out *runtime.Outcome, fault *CallError) string {
+func (c *call) operatorText(out *runtime.Outcome, fault *action.CallError) string {
 	if fault == nil && len(out.Violations)+len(out.Denials) == 0 {
 		return ""
 	}
@@ -109,12 +110,12 @@ func (c *call) operatorText(out *runtime.Outcome, fault *CallError) string {
 }
 
 // operatorTextSlow is operatorText when there is a fault, a violation or a denial.
-func (c *call) operatorTextSlow(out *runtime.Outcome, fault *CallError) string {
+func (c *call) operatorTextSlow(out *runtime.Outcome, fault *action.CallError) string {
 	switch {
 	case c.dry || !c.exec.emitsEvents():
 		return ""
 	case fault != nil:
-		return c.redactText(fault.text())
+		return c.redactText(fault.Text)
 	}
 	return c.redactText(refusal.Cause(out))
 }
@@ -139,18 +140,18 @@ func counted(c *call, kind runtime.EventKind, n *note) runtime.Transition {
 	case kind == runtime.EventInvoked:
 		t.Input = c.size
 	case n.undo != nil || kind == runtime.EventUndone:
-		t.Duration = sinceAsked(c, n.at)
+		t.Duration = sinceAsked(c.record, n.at)
 	}
 	return t
 }
 
-// sinceAsked returns how long ago the undo of c was asked for, 0 when an earlier process was asked.
+// sinceAsked returns how long ago the undo of a call was asked for, 0 when an earlier process was asked.
 // The lock of the session is held.
-func sinceAsked(c *call, now time.Time) time.Duration {
-	if c.record.Undo.Asked.IsZero() {
+func sinceAsked(r *callRecord, now time.Time) time.Duration {
+	if r.Undo.Asked.IsZero() {
 		return 0
 	}
-	return now.Sub(c.record.Undo.Asked)
+	return now.Sub(r.Undo.Asked)
 }
 
 // transitionEntry returns the entry of a transition: the members of its event, and what recovery
@@ -224,26 +225,41 @@ func (c *work) addOutcome(d *entry.Draft, out *runtime.Outcome) {
 
 // newFault returns a fault of c. It reads the text of err at once, because the Error method of user
 // code may hang. The caller therefore holds no lock, unless err is an error of the engine.
-func (c *ident) newFault(r runtime.Reason, err error) *CallError {
-	f := &CallError{
+func (c *ident) newFault(r runtime.Reason, err error) *action.CallError {
+	f := &action.CallError{
 		Tool: c.record.Tool, CallID: c.id, SessionID: c.run.session.id, RunID: c.run.id, Reason: r, Err: err,
 	}
 	if err != nil {
-		f.cachedText = f.text()
+		f.Text = usercode.ErrorText(err)
 	}
 	return f
 }
 
 // panicFault returns the fault for a panic.
-func (c *ident) panicFault(p *usercode.Panicked) *CallError {
+func (c *ident) panicFault(p *usercode.Panicked) *action.CallError {
 	f := c.newFault(runtime.ReasonPanic, nil)
 	f.Panic, f.Stack = p.Value, p.Stack
-	f.cachedText = f.text()
+	f.Text = fmt.Sprintf("panic: %v", p.Value)
+	return f
+}
+
+// report reports the fault of the result, once.
+func (e *result) report(c *call) {
+	if e.fault != nil && !e.reported {
+		e.reported = true
+		c.exec.report(hideIn(e.fault, c.redactText))
+	}
+}
+
+// hideIn takes sensitive values out of the text of a fault, by a function that knows them. The error
+// handler does not have the fault yet.
+func hideIn(f *action.CallError, hide func(string) string) *action.CallError {
+	f.Text = hide(f.Text)
 	return f
 }
 
 // setFailed sets e to the result of a call whose handler failed.
-func (c *work) setFailed(e *result, message string, fault *CallError) {
+func (c *work) setFailed(e *result, message string, fault *action.CallError) {
 	e.event, e.to, e.fault = runtime.EventFailed, runtime.StateFailed, fault
 	e.outcome.Kind, e.outcome.Reason, e.outcome.Message = runtime.Failed, fault.Reason, message
 	e.outcome.Obligations = c.obligations

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/internal/attempt"
 	"github.com/ambit-tools/ambit/runtime/internal/entry"
 	"github.com/ambit-tools/ambit/runtime/internal/tools"
@@ -16,7 +17,7 @@ import (
 
 // An undoFault says why a call was not undone.
 type undoFault struct {
-	why           Code
+	why           action.Code
 	err           error
 	notRolledBack bool // what the handler did through participants was not rolled back
 	pending       bool // a decided commit continues, and concludes the undo when it ends
@@ -85,9 +86,9 @@ func (u undoing) add(r *journal.Record, flush func(uint64) error) error {
 }
 
 // undoCodes has the codes of the reasons of faults.
-var undoCodes = [...]Code{
-	undo.HandlerError: CodeHandlerError, undo.Drift: CodeDrift, undo.TimedOut: CodeTimedOut, undo.Cancelled: CodeCancelled,
-	undo.CommitFailed: CodeCommitFailed, undo.JournalUnavailable: CodeJournalUnavailable, undo.Unknown: CodeUnknown,
+var undoCodes = [...]action.Code{
+	undo.HandlerError: action.CodeHandlerError, undo.Drift: action.CodeDrift, undo.TimedOut: action.CodeTimedOut, undo.Cancelled: action.CodeCancelled,
+	undo.CommitFailed: action.CodeCommitFailed, undo.JournalUnavailable: action.CodeJournalUnavailable, undo.Unknown: action.CodeUnknown,
 }
 
 // undoFaultOf returns the fault of an undo handler, nil when there was none.
@@ -100,9 +101,9 @@ func undoFaultOf(f *undo.Fault) *undoFault {
 
 // conclude records the result of the undo. If the caller of the undo left a decided commit,
 // that commit calls conclude when the journal can be written again (SEMANTICS section 6.4).
-func (u undoing) conclude(fault *undoFault) *ActionError {
+func (u undoing) conclude(fault *undoFault) *action.Error {
 	c, e := u.c, u.c.exec
-	if fault != nil && fault.why == CodeJournalUnavailable && !errors.Is(fault.err, journal.ErrUnavailable) { // recovery settles it
+	if fault != nil && fault.why == action.CodeJournalUnavailable && !errors.Is(fault.err, journal.ErrUnavailable) { // recovery settles it
 		c.run.session.release(c.record)
 		e.report(c.newFault(runtime.ReasonJournalUnavailable, fault.err))
 		return u.failed(fault)
@@ -110,14 +111,14 @@ func (u undoing) conclude(fault *undoFault) *ActionError {
 	res := u.record(fault)
 	if err := c.trail.Flush(); err != nil {
 		e.report(c.newFault(runtime.ReasonJournalUnavailable, err))
-		return u.failed(&undoFault{why: CodeJournalUnavailable, err: err})
+		return u.failed(&undoFault{why: action.CodeJournalUnavailable, err: err})
 	}
 	return res
 }
 
 // record applies the result of the undo, in one step of the session. fault is nil when the undo
 // succeeded.
-func (u undoing) record(fault *undoFault) *ActionError {
+func (u undoing) record(fault *undoFault) *action.Error {
 	if fault != nil {
 		return u.recordFailed(fault)
 	}
@@ -140,7 +141,7 @@ func (u undoing) done(now time.Time) {
 }
 
 // recordFailed records that the call was not undone.
-func (u undoing) recordFailed(fault *undoFault) *ActionError {
+func (u undoing) recordFailed(fault *undoFault) *action.Error {
 	c, res := u.c, u.failed(fault)
 	c.mu.Lock()
 	s := c.run.session
@@ -150,17 +151,16 @@ func (u undoing) recordFailed(fault *undoFault) *ActionError {
 	s.mu.Unlock()
 	c.mu.Unlock()
 	if !fault.byPolicy {
-		s.exec.report(c.newFault(runtime.ReasonNone, fmt.Errorf("undo: %w", fault.err)).redact(c.redactText))
+		c.exec.report(hideIn(c.newFault(runtime.ReasonNone, fmt.Errorf("undo: %w", fault.err)), c.redactText))
 	}
 	return res
 }
 
 // failed returns the error of an undo that failed.
-func (u undoing) failed(fault *undoFault) *ActionError {
+func (u undoing) failed(fault *undoFault) *action.Error {
 	c := u.c
-	res := &ActionError{Code: fault.why, Attempted: fault.why != CodeDenied && fault.why != CodeDrift, cause: fault.err}
-	f := c.newFault(runtime.ReasonNone, fault.err)
-	res.Detail = c.redactText(f.text())
+	res := &action.Error{Code: fault.why, Attempted: fault.why != action.CodeDenied && fault.why != action.CodeDrift, Err: fault.err}
+	res.Detail = c.redactText(c.newFault(runtime.ReasonNone, fault.err).Text)
 	if fault.notRolledBack {
 		res.Detail += "; what the undo did was not taken back"
 	}
@@ -172,15 +172,15 @@ func (u undoing) failed(fault *undoFault) *ActionError {
 // operators.
 func (u undoing) message(fault *undoFault, operators string) string {
 	c := u.c
-	if fault.why == CodeHandlerError || fault.why == CodeDrift {
+	if fault.why == action.CodeHandlerError || fault.why == action.CodeDrift {
 		if text, _ := tools.PublicError(fault.err); text != "" {
 			return c.redactText(text)
 		}
 	}
 	switch {
-	case fault.why == CodeHandlerError && c.tool != nil && c.tool.Spec.SafeErrors, fault.byPolicy:
+	case fault.why == action.CodeHandlerError && c.tool != nil && c.tool.Spec.SafeErrors, fault.byPolicy:
 		return operators
-	case fault.why == CodeDrift:
+	case fault.why == action.CodeDrift:
 		return fmt.Sprintf("%q cannot be undone: %v", c.record.Tool, runtime.ErrDrift)
 	}
 	return fmt.Sprintf("%q was not undone (%v)", c.record.Tool, fault.why)
@@ -203,11 +203,11 @@ func (c *call) prepareState() error {
 }
 
 // reportLost reports to the error handler why a call cannot be undone any more, if why is
-// CodeNotUndoable for that reason. It returns a text without values.
-func (s *Session) reportLost(r *callRecord, why Code) string {
-	if why != CodeNotUndoable || r.Undo.Lost == nil {
+// action.CodeNotUndoable for that reason. It returns a text without values.
+func (s *Session) reportLost(r *callRecord, why action.Code) string {
+	if why != action.CodeNotUndoable || r.Undo.Lost == nil {
 		return ""
 	}
-	s.exec.report(&CallError{Tool: r.Tool, CallID: r.ID, SessionID: s.id, RunID: r.Run(), Err: r.Undo.Lost})
+	s.exec.report(&action.CallError{Tool: r.Tool, CallID: r.ID, SessionID: s.id, RunID: r.Run(), Err: r.Undo.Lost})
 	return "what the undo needs cannot be had any more: the error handler was told why"
 }

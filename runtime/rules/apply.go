@@ -103,6 +103,8 @@ func (s *State) enter(ev *Event, p *place) {
 	c := s.calls.open(ev.Call)
 	c.tool, c.run, c.facts, c.counts, c.owner = p.tool, p.run, p.facts, p.counts, p.owner
 	c.args, c.key = ev.Args, ev.Key
+	s.order++
+	c.order, c.held = s.order, s.order
 	c.run.live = append(c.run.live, c)
 	c.counts.used[c.tool.index]++
 	c.facts.spent++
@@ -137,6 +139,8 @@ func (s *State) resume(ev *Event, c *call) {
 	if c.args != ev.Args || c.key != ev.Key {
 		c.forget()
 		c.args, c.key = ev.Args, ev.Key
+		s.order++
+		c.held = s.order
 		c.hold(s.now)
 	}
 	if ev.Kind == EventResumed {
@@ -187,6 +191,7 @@ func (s *State) finish(c *call, ev *Event) {
 		c.succeeded = true
 		s.succeed(c, ev.State)
 	}
+	s.noteEnd(c, ev.Status)
 	again := c.progress == unknown
 	c.progress = done
 	switch {
@@ -215,7 +220,7 @@ func (s *State) applyUndone(ev *Event) error {
 	if p.tool == nil {
 		p.tool = s.retire(ev.Tool)
 	}
-	if ev.Run != "" && (p.facts == nil || p.facts.holding[p.tool.index] == 0) {
+	if ev.Run != "" && !p.facts.holds(p.tool) {
 		return fmt.Errorf("call %q: run %q is not open, or has no such call", ev.Call, ev.Run)
 	}
 	s.tick(ev)

@@ -24,6 +24,7 @@ type session struct {
 	calls  map[string]rules.Call
 	asks   int  // percent of calls
 	quiet  bool // the run goes on, for one agent
+	fresh  bool // no id of a call is used again
 }
 
 func newSession(t testing.TB, pick chooser) *session { return sessionOf(t, pick, pick.config(), 30) }
@@ -96,7 +97,7 @@ func (s *session) call(id string) rules.Call {
 // enter admits or asks a new call.
 func (s *session) enter() {
 	id := strconv.Itoa(len(s.ref.events))
-	if s.pick.chance(2) {
+	if s.pick.chance(2) && !s.fresh {
 		id = s.known()
 	}
 	c := s.call(id)

@@ -69,4 +69,12 @@
 // (there is nothing to record when the verdict is not Admitted, or with an
 // error). Replay rebuilds the same State from the events. From any prefix of them it
 // rebuilds the State of that time, which gives the same answers.
+//
+// # Snapshots
+//
+// Snapshot returns what the events so far have made, by name, and Restore makes a State
+// of it under any Config, so that later events need not be applied to all earlier
+// ones. A Snapshot holds what is open. Of calls that have ended it has only numbers:
+// the caller keeps each PastCall that Ended returns for as long as a window may hold it
+// against an equal call, or it can be undone, and gives them to Restore.
 package rules

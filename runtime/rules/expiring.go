@@ -1,5 +1,10 @@
 package rules
 
+import (
+	"cmp"
+	"slices"
+)
+
 // sweptAtOnce is how many items an admission takes out of each expiring at most: more
 // than it can add, and so few that no admission takes long after a pause.
 const sweptAtOnce = 4
@@ -42,6 +47,22 @@ func (x *expiring[T]) take(now Instant) (item T, ok bool) {
 		}
 	}
 	return item, false
+}
+
+// sort brings items that were added in another order into that in which they expire.
+func (x *expiring[T]) sort() {
+	for i := range x.queues {
+		var list []timed[T]
+		q := &x.queues[i]
+		for first := q.front(); first != nil; first = q.front() {
+			list = append(list, *first)
+			q.pop()
+		}
+		slices.SortStableFunc(list, func(a, b timed[T]) int { return cmp.Compare(a.until, b.until) })
+		for _, item := range list {
+			q.push(item)
+		}
+	}
 }
 
 // A timed item is held until an instant.

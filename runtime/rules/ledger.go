@@ -1,5 +1,7 @@
 package rules
 
+import "iter"
+
 // A ledger is the calls of a session that can still change. Most calls begin and
 // end while no other does: the latest is not in the map until the next one comes.
 type ledger struct {
@@ -28,6 +30,20 @@ func (l *ledger) size() int {
 		return len(l.earlier) + 1
 	}
 	return len(l.earlier)
+}
+
+// all yields every call, in no particular order.
+func (l *ledger) all() iter.Seq[*call] {
+	return func(yield func(*call) bool) {
+		if l.latest != nil && !yield(l.latest) {
+			return
+		}
+		for _, c := range l.earlier {
+			if !yield(c) {
+				return
+			}
+		}
+	}
 }
 
 // open returns a new call, of which only the id is set.

@@ -92,16 +92,23 @@ func (s *State) applyRun(ev *Event) error {
 	s.tick(ev)
 	switch ev.Kind {
 	case EventRunStarted:
-		s.runs[ev.Run] = &run{
-			id: ev.Run, open: len(s.engine.required), successes: make([]int32, len(s.engine.tools)+1),
-			facts: map[string]*facts{}, counts: map[actor]*counts{},
-		}
+		s.openRun(ev.Run)
 	case EventStopped:
 		r.stop(ev.State)
 	case EventRunClosed:
 		s.closeRun(r)
 	}
 	return nil
+}
+
+// openRun adds a run in which nothing has happened.
+func (s *State) openRun(id string) *run {
+	r := &run{
+		id: id, began: s.order, open: len(s.engine.required), successes: make([]int32, len(s.engine.tools)),
+		facts: map[string]*facts{}, counts: map[actor]*counts{},
+	}
+	s.runs[id] = r
+	return r
 }
 
 // idle reports whether a model that answers without a call changes r.

@@ -17,14 +17,18 @@ type State struct {
 	calls   ledger            // live, unknown and undoable ones
 	strays  []*call           // started, of runs that were closed
 	retired map[string]*tool  // of recorded calls, that the engine does not know
+	order   uint64            // of the latest call
 
 	expiring expiring[string] // ids of calls that can be undone
 	here     here
+	ended    PastCall // by the latest event that ended one
+	endedAt  uint64   // the version after that event
 }
 
 // run is what all agents and principals of a run share.
 type run struct {
 	id        string
+	began     uint64            // order of the latest call before it
 	ended     RunState          // running until the run has finished or is incomplete
 	waiting   int               // calls that wait for consent
 	reminders int               // already given
@@ -39,7 +43,7 @@ type run struct {
 
 // facts is what holds for one principal in one run.
 type facts struct {
-	successes []int32 // by tool, retired ones together at the end, as all lists here
+	successes []int32 // by tool, as all lists here, which are longer where a retired tool was called
 	unstarted int     // start tools without a success
 	holding   []int32 // calls that hold the groups of their tool, by tool
 	spent     int     // slots of the limit that all tools share in use
@@ -100,35 +104,6 @@ func (c *cooling) over(period time.Duration, now Instant) Instant {
 	return max(now, c.end.Add(period))
 }
 
-// progress says how far a call has come.
-type progress uint8
-
-const (
-	asked    progress = iota // waits for consent
-	reserved                 // admitted to start
-	started
-	unknown // interrupted
-	done    // ended, and can be undone
-)
-
-// call is one call that can still change.
-type call struct {
-	id        string
-	tool      *tool
-	run       *run    // nil once the run was closed
-	facts     *facts  // of run
-	counts    *counts // of run
-	owner     *owner
-	args, key Digest
-	progress  progress
-	succeeded bool
-	exited    bool    // with a success that counts as an exit of its run
-	expired   bool    // it can no longer be undone, and its run is open
-	end       Instant // when it ended
-
-	next, prev *call // in the list kept of run
-}
-
 // NewState returns the state of a session in which nothing has happened.
 func (e *Engine) NewState() *State {
 	return &State{engine: e, runs: map[string]*run{}, owners: map[string]*owner{}}
@@ -180,21 +155,21 @@ func (s *State) around(run, agent, principal string) place {
 
 // toolOf returns a tool, nil when there is none of that name.
 func (s *State) toolOf(name string) *tool {
-	if t := s.here.place.tool; t != nil && t.name == name {
+	if t := s.here.place.tool; t != nil && t.name == name && !t.retired {
 		return t
 	}
 	return s.engine.byName[name]
 }
 
 // retire returns the tool of recorded calls that the engine does not know: no
-// rule is about it, and all such tools share one place in lists.
+// rule is about it.
 func (s *State) retire(name string) *tool {
 	t := s.retired[name]
 	if t == nil {
 		if s.retired == nil {
 			s.retired = map[string]*tool{}
 		}
-		t = &tool{name: name, index: len(s.engine.tools), retired: true}
+		t = &tool{name: name, index: len(s.engine.tools) + len(s.retired), retired: true}
 		s.retired[name] = t
 	}
 	return t
@@ -210,27 +185,49 @@ func (s *State) runOf(id string) *run {
 
 // make adds what p lacks. Its run exists.
 func (s *State) make(p *place, principal, agent string) {
-	e := s.engine
+	n := len(s.engine.tools)
 	if p.owner == nil {
-		p.owner = &owner{principal: principal, cooling: make([]cooling, len(e.tools)+1)}
+		p.owner = &owner{principal: principal, cooling: make([]cooling, n)}
 		s.owners[principal] = p.owner
 	}
 	if p.facts == nil {
-		n := len(e.tools) + 1
 		both := make([]int32, 2*n)
-		p.facts = &facts{successes: both[:n:n], unstarted: len(e.starts), holding: both[n:]}
+		p.facts = &facts{successes: both[:n:n], unstarted: len(s.engine.starts), holding: both[n:]}
 		p.run.facts[principal] = p.facts
 	}
 	if p.counts == nil {
-		p.counts = &counts{used: make([]int32, len(e.tools)+1)}
+		p.counts = &counts{used: make([]int32, n)}
 		p.run.counts[actor{agent, principal}] = p.counts
+	}
+	if p.tool.retired {
+		p.widen()
 	}
 	if h := &s.here; h.place.counts != p.counts || h.place.tool != p.tool { // counts are those of one run, agent and principal
 		*h = here{agent, principal, *p}
 	}
 }
 
+// widen makes room for the retired tool of p in all lists of p.
+func (p *place) widen() {
+	n := p.tool.index + 1
+	p.owner.cooling = widen(p.owner.cooling, n)
+	p.run.successes = widen(p.run.successes, n)
+	p.facts.successes, p.facts.holding = widen(p.facts.successes, n), widen(p.facts.holding, n)
+	p.counts.used = widen(p.counts.used, n)
+}
+
+// widen returns list with n items at least.
+func widen[T any](list []T, n int) []T {
+	if len(list) < n {
+		list = append(list, make([]T, n-len(list))...)
+	}
+	return list
+}
+
 func (f *facts) succeeded(t *tool) bool { return f != nil && f.successes[t.index] > 0 }
+
+// holds reports whether calls of t hold its groups. A retired tool may have no place in the lists.
+func (f *facts) holds(t *tool) bool { return f != nil && at(f.holding, t) > 0 }
 
 func (c *counts) of(t *tool) int {
 	if c == nil {

@@ -1,9 +1,6 @@
 package session
 
 import (
-	"iter"
-	"strconv"
-
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/internal/history"
 	"github.com/ambit-tools/ambit/runtime/rules"
@@ -15,7 +12,7 @@ type Memory[C any] struct {
 	rules   *rules.State
 	calls   index[C]
 	byRun   map[string]*Calls[C]
-	made    int               // ids of calls that Add made
+	made    int               // the number of the last id of a call that Add made, or an earlier process
 	number  int               // calls of the session
 	runs    int               // ids of runs that NextRun made
 	changes []rules.Event     // for the next entry of the session
@@ -43,6 +40,9 @@ func (m *Memory[C]) Rules() *rules.State { return m.rules }
 // already. It makes the id of a record that has none.
 func (m *Memory[C]) Add(r *Record[C], run *Calls[C]) (earlier *Record[C]) {
 	m.Name(r)
+	if r.restored != nil {
+		m.made = max(m.made, madeNumber(callPrefix, r.ID))
+	}
 	m.number++
 	r.Number = m.number
 	if earlier = m.calls.putIfAbsent(r); earlier == nil {
@@ -55,7 +55,7 @@ func (m *Memory[C]) Add(r *Record[C], run *Calls[C]) (earlier *Record[C]) {
 func (m *Memory[C]) Name(r *Record[C]) {
 	for r.ID == "" {
 		m.made++
-		if id := "call-" + strconv.Itoa(m.made); m.calls.find(id) == nil {
+		if id := madeID(callPrefix, m.made); m.calls.find(id) == nil {
 			r.ID = id
 		}
 	}
@@ -116,31 +116,5 @@ func (m *Memory[C]) changedSlow(ev *rules.Event) {
 	}
 	if m.queues {
 		m.changes = append(m.changes, *ev)
-	}
-}
-
-// A Calls links the records of the calls of one run, in a list through the records. All parts of
-// a run share it, and so do consecutive runs of one session with the same id.
-type Calls[C any] struct {
-	Turns int // that were begun
-
-	run  string
-	last *Record[C] // nil: no call was made
-}
-
-// add adds the record of the last call of the run.
-func (x *Calls[C]) add(r *Record[C]) { r.run, r.before, x.last = x, x.last, r }
-
-// all yields the records, that of the last call first. The zero pointer has none.
-func (x *Calls[C]) all() iter.Seq[*Record[C]] {
-	return func(yield func(*Record[C]) bool) {
-		if x == nil {
-			return
-		}
-		for r := x.last; r != nil; r = r.before {
-			if !yield(r) {
-				return
-			}
-		}
 	}
 }

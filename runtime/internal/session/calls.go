@@ -1,0 +1,73 @@
+package session
+
+import (
+	"iter"
+	"strings"
+)
+
+// A Calls links the records of the calls of one run, in a list through the records. All parts of
+// a run share it, and so do consecutive runs of one session with the same id.
+type Calls[C any] struct {
+	Turns int // that were begun
+
+	run    string
+	last   *Record[C]     // nil: no call was made
+	agents map[string]int // by sub-agent, empty for the run: the number of the last id made for a part of it
+}
+
+// add adds the record of the last call of the run.
+func (x *Calls[C]) add(r *Record[C]) { r.run, r.before, x.last = x, x.last, r }
+
+// all yields the records, that of the last call first. The zero pointer has none.
+func (x *Calls[C]) all() iter.Seq[*Record[C]] {
+	return func(yield func(*Record[C]) bool) {
+		if x == nil {
+			return
+		}
+		for r := x.last; r != nil; r = r.before {
+			if !yield(r) {
+				return
+			}
+		}
+	}
+}
+
+// Child returns the name of the sub-agent id of the agent parent, which is empty for the run itself. It
+// makes an id for an empty one, which no sub-agent of parent has had (SEMANTICS 1.4.6).
+func (x *Calls[C]) Child(parent, id string) string {
+	if id == "" {
+		id = x.nextAgent(parent)
+	}
+	if parent != "" {
+		id = parent + "/" + id
+	}
+	x.sawAgent(id)
+	return id
+}
+
+// Restore takes account of a call of an earlier process: of its turn, and of the sub-agent that made it.
+func (x *Calls[C]) Restore(turn int, agent string) {
+	x.Turns = max(x.Turns, turn)
+	x.sawAgent(agent)
+}
+
+// nextAgent makes the id of a sub-agent of parent.
+func (x *Calls[C]) nextAgent(parent string) string { return madeID(agentPrefix, x.agents[parent]+1) }
+
+// sawAgent takes account of the ids in the name of a sub-agent.
+func (x *Calls[C]) sawAgent(name string) {
+	for from := 0; from < len(name); {
+		end := strings.IndexByte(name[from:], '/') + from
+		if end < from {
+			end = len(name)
+		}
+		parent := strings.TrimSuffix(name[:from], "/")
+		if n := madeNumber(agentPrefix, name[from:end]); n > x.agents[parent] {
+			if x.agents == nil {
+				x.agents = map[string]int{}
+			}
+			x.agents[parent] = n
+		}
+		from = end + 1
+	}
+}
