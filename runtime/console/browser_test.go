@@ -8,7 +8,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -18,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/console"
 	"github.com/ambit-tools/ambit/runtime/engine"
@@ -109,28 +109,28 @@ func (c *control) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.NotFound(w, r)
 		return
 	}
-	done := make(chan any)
+	done := make(chan any, 1)
 	select {
 	case c.work <- func() { done <- do(c, &o) }:
-		_ = json.NewEncoder(w).Encode(<-done)
 	case <-r.Context().Done():
+		return
+	}
+	select {
+	case answer := <-done:
+		_ = json.NewEncoder(w).Encode(answer)
+	case <-r.Context().Done(): // the test has failed: the script is killed
 	}
 }
 
 // orders are what scripts may ask for.
 var orders = map[string]func(c *control, o *order) any{
-	"open":   (*control).open,
-	"login":  func(c *control, o *order) any { return c.of(o).LoginURL(o.ID, o.Groups...) },
-	"token":  func(c *control, o *order) any { return c.of(o).as(o.ID, o.Groups...).token },
-	"ask":    func(c *control, o *order) any { return c.of(o).ask(o.Tool, o.To, o.Text) },
-	"call":   func(c *control, o *order) any { return c.of(o).callAs(o.Call, o.Tool, o.To, o.Text).Kind.String() },
-	"decide": (*control).decide,
-	"flood": func(c *control, o *order) any {
-		for i := range o.N {
-			c.of(o).ask(o.Tool, "ada", "letter "+strconv.Itoa(i))
-		}
-		return nil
-	},
+	"open":    (*control).open,
+	"login":   func(c *control, o *order) any { return c.of(o).LoginURL(o.ID, o.Groups...) },
+	"token":   func(c *control, o *order) any { return c.of(o).as(o.ID, o.Groups...).token },
+	"ask":     func(c *control, o *order) any { return c.of(o).ask(o.Tool, o.To, o.Text) },
+	"call":    func(c *control, o *order) any { return c.of(o).callAs(o.Call, o.Tool, o.To, o.Text).Kind.String() },
+	"decide":  (*control).decide,
+	"flood":   func(c *control, o *order) any { return c.of(o).flood(o.Tool, o.N)[runtime.Pending] },
 	"hold":    (*control).hold,
 	"say":     func(c *control, o *order) any { c.of(o).said <- o.Text; return nil },
 	"release": func(c *control, o *order) any { close(c.of(o).held); return nil },
@@ -161,7 +161,7 @@ func (c *control) open(o *order) any {
 
 // decide answers a request in the name of another person.
 func (c *control) decide(o *order) any {
-	a := engine.Answer{By: operator.Actor{ID: o.By, Groups: o.Groups}, Approve: o.Approve, Message: o.Message, NoWait: true}
+	a := action.Answer{By: operator.Actor{ID: o.By, Groups: o.Groups}, Approve: o.Approve, Message: o.Message, NoWait: true}
 	if o.Grant {
 		a.Grant, a.Cover = consent.ForSession, consent.CoverTool
 	}

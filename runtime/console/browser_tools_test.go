@@ -22,7 +22,7 @@ func (s *stage) tools() []*runtime.Tool {
 			_, err := runtime.WritePartOf(ctx, elsewhere{})
 			return in, err
 		}),
-		runtime.NewDynamicTool(&runtime.Spec{Name: "plan", Title: "Plan a letter", Effect: runtime.SideEffectWrite, Consent: asked(0, true)}, codec{}, answer,
+		runtime.NewDynamicTool(&runtime.Spec{Name: "plan", Title: "Plan a letter", Limits: runtime.Limits{Input: 8 << 20, Output: 8 << 20}, Effect: runtime.SideEffectWrite, Consent: asked(0, true)}, codec{}, answer,
 			runtime.WithDynamicPreview(func(context.Context, wire.Value) (runtime.Preview, error) {
 				return runtime.Preview{MediaType: "text/x-diff", Text: diff}, nil
 			})),
