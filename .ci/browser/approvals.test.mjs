@@ -103,6 +103,24 @@ for (const [name, context, way] of ways) {
       await quiet(page);
     });
 
+    test("edit", async () => {
+      const host = await Host.open();
+      const id = await host.ask("plan", "ada", "ten euros");
+      const page = await host.person("alice", context);
+      await page.goto(host.url(`/approvals/${id}`));
+      const more = page.locator("details.edit summary");
+      await (way === byKeys ? tabTo(page, more).then(() => page.keyboard.press("Enter")) : more.click());
+      await way.type(page, "Arguments, as JSON", '{"to":"bea","text":"five euros"}');
+      await way.press(page, "button", "Review the edit...");
+      await page.getByRole("heading", { name: "Is this what you approve?" }).waitFor();
+      await page.locator("pre", { hasText: "five euros" }).waitFor();
+      assert.equal(await host.do("status", { id }), "open");
+      await way.press(page, "button", "Yes, approve this");
+      await page.locator(".state", { hasText: "approved, and the call has started" }).waitFor();
+      await page.locator("pre", { hasText: "five euros" }).first().waitFor();
+      await quiet(page);
+    });
+
     test("undo", async () => {
       const host = await Host.open();
       await host.do("call", { call: "c1", tool: "file", to: "ada", text: "x" });

@@ -34,12 +34,16 @@ func (p *pages) answer(q *request) error {
 		return p.notTaken(q, err)
 	}
 	if a.Approve && v.MayDecide && v.Status == consent.StatusOpen {
-		if would := consequences(v, &a); would != nil && q.PostForm.Get("reviewed") != would.Digest {
-			p.render(q, http.StatusOK, "review", "Is this what you approve?", reviewPage{p.approvalOf(q, v), would, hiddenFields(q)})
+		foreseen := p.exec.Probe(q.Context(), v.ID, a)
+		if err := refusedAs(&foreseen); err != nil {
+			return p.notTaken(q, err)
+		}
+		if would := consequences(v, &a, &foreseen); would != nil && q.PostForm.Get("reviewed") != would.Digest {
+			p.review(q, v, would, &foreseen)
 			return nil
 		}
 	}
-	if err := rejected(p.exec.Decide(q.Context(), v.ID, a)); err != nil {
+	if err := rejected(p.exec.Decide(q.Context(), v.ID, a).Reason); err != nil {
 		return p.notTaken(q, err)
 	}
 	http.Redirect(q.w, q.Request, p.link.Approval(v.ID), http.StatusSeeOther)
@@ -79,6 +83,9 @@ func (p *pages) answerOf(q *request, v *view.Request) (a action.Answer, err erro
 		return a, problem(httpguard.Changed, "")
 	}
 	a.Binding = binding
+	if text := f.Get("edit"); text != "" {
+		a.Edit = []byte(text)
+	}
 	return a, readGrant(f.Get, f["where"], v, &a)
 }
 
@@ -133,20 +140,58 @@ type consequence struct {
 	Digest string
 }
 
+// refusedAs returns why an answer is not given: it would be rejected, or the call would be refused though
+// an approver had approved it.
+func refusedAs(f *consent.Prospect) error {
+	switch {
+	case f.Invalid != "":
+		return problem(httpguard.BadRequest, f.Invalid)
+	case f.Rejection != consent.NotRejected:
+		return rejected(f.Rejection)
+	case len(f.Changed) > 0 || len(f.Denials) > 0:
+		return problem(httpguard.BindingMismatch, "")
+	}
+	return nil
+}
+
 // consequences returns what a person must see before an approval is taken; nil when the page of the
 // request shows all of it.
-func consequences(v *view.Request, a *action.Answer) *consequence {
-	words := ""
+func consequences(v *view.Request, a *action.Answer, f *consent.Prospect) *consequence {
+	words, terms := "", ""
+	if f.Terms != nil {
+		words = "The call runs with the arguments below. They are not those that were asked about. "
+		terms = termsOf(f.Terms)
+	}
 	switch {
 	case a.Grant != consent.Once:
-		words = grantWords(v, a)
+		words += grantWords(v, a)
 	case v.Effect != "read" && v.Effect != "write":
-		words = "This call of " + v.Tool + " destroys something that may not come back. It runs once."
-	default:
+		words += "This call of " + v.Tool + " destroys something that may not come back. It runs once."
+	case words == "":
 		return nil
 	}
-	sum := sha256.Sum256([]byte(v.Binding.String() + a.By.ID + "\x00" + words))
+	sum := sha256.Sum256([]byte(v.Binding.String() + a.By.ID + "\x00" + words + "\x00" + terms))
 	return &consequence{words, hex.EncodeToString(sum[:])}
+}
+
+// termsOf are the arguments and the preview of an edit, for a digest.
+func termsOf(t *consent.Terms) string {
+	text := t.ArgsDigest.String()
+	if t.Preview != nil {
+		text += t.Preview.Text
+	}
+	return text
+}
+
+// review shows what an approval would leave behind, with the arguments of an edit in the place of those that
+// were asked about.
+func (p *pages) review(q *request, v *view.Request, would *consequence, f *consent.Prospect) {
+	d := reviewPage{p.approvalOf(q, v), would, hiddenFields(q)}
+	if f.Terms != nil {
+		d.Arguments, d.Preview = tableOf(f.Shown), previewOf(f.Terms.Preview)
+		d.Sentence = fill(v.Message, f.Shown)
+	}
+	p.render(q, http.StatusOK, "review", "Is this what you approve?", d)
 }
 
 // grantWords says what an approval stores.
@@ -186,7 +231,7 @@ type field struct{ Name, Value string }
 
 // hiddenFields repeats the fields of an answer for the second time that it comes.
 func hiddenFields(q *request) (list []field) {
-	for _, name := range []string{"decision", "binding", "message", "grant", "for", "cover", "where"} {
+	for _, name := range []string{"decision", "binding", "message", "grant", "for", "cover", "where", "edit"} {
 		for _, value := range q.PostForm[name] {
 			list = append(list, field{name, value})
 		}

@@ -28,6 +28,12 @@ type approvalPage struct {
 	Given                                   int
 	Open, MayGrant, MayAudit, Destructive   bool
 	MayEdit                                 bool
+	EditText                                string   // what the form for an edit begins with; empty: it has none
+	Stale                                   []string // why an approval would end without the call
+	Unchecked                               string   // why it is not known whether it would
+	Before                                  []callItem
+	BeforeMore                              bool
+	After                                   *aftermath
 	Covers                                  []coverItem
 	Members                                 []row // that a grant may name
 	MaxFor                                  string
@@ -67,7 +73,9 @@ func (p *pages) approval(q *request) error {
 // showApproval renders the page of a request, with a notice of what was not done.
 func (p *pages) showApproval(q *request, status int, v *view.Request, n *notice) {
 	d := p.approvalOf(q, v)
-	d.Notice = n
+	if d.Notice = n; d.EditText != "" && q.PostForm.Get("edit") != "" {
+		d.EditText = q.PostForm.Get("edit")
+	}
 	p.render(q, status, "approval", d.Name, d)
 }
 
@@ -88,7 +96,11 @@ func (p *pages) approvalOf(q *request, v *view.Request) *approvalPage {
 		Members: membersOf(v), Denied: v.Status == consent.StatusDenied,
 	}
 	for _, r := range v.Reasons {
-		d.Rules = append(d.Rules, ruleItem{r.Code, fill(r.Message, arguments), r.At})
+		at := r.At
+		if at == "" && r.Code == "declaration" {
+			at = "the declaration of " + v.Tool
+		}
+		d.Rules = append(d.Rules, ruleItem{r.Code, fill(r.Message, arguments), at})
 	}
 	for _, vote := range v.Request.Votes {
 		d.Votes = append(d.Votes, voteItem{vote.By, vote.Entry, vote.Message, momentOf(vote.At)})
@@ -98,9 +110,13 @@ func (p *pages) approvalOf(q *request, v *view.Request) *approvalPage {
 			d.Covers = append(d.Covers, coverItem{c, coverWords[c]})
 		}
 	}
-	if d.Open && !v.MayDecide {
+	switch {
+	case d.Open && !v.MayDecide:
 		d.Why = p.whyNot(q, v)
+	case d.Open:
+		p.foresee(q, d)
 	}
+	p.around(q, d)
 	return d
 }
 

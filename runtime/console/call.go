@@ -2,11 +2,14 @@ package console
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"net/http"
 	"net/url"
+	"time"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/engine"
 	"github.com/ambit-tools/ambit/runtime/internal/httpguard"
 	"github.com/ambit-tools/ambit/runtime/journal"
 	"github.com/ambit-tools/ambit/runtime/operator"
@@ -93,6 +96,19 @@ func (p *pages) callArguments(q *request) error {
 func (p *pages) undoable(tool string) bool {
 	t, _, ok := p.exec.Registry().Lookup(tool)
 	return ok && t.Spec().Undo != nil
+}
+
+// undoUntil returns until when a call that has succeeded can be undone by its time; zero: it cannot be.
+func (p *pages) undoUntil(c *recordedCall) time.Time {
+	if !p.undoable(c.Tool) || c.Undone || c.ended.IsZero() {
+		return time.Time{}
+	}
+	t, _, _ := p.exec.Registry().Lookup(c.Tool)
+	until := c.ended.Add(cmp.Or(t.Spec().Undo.TTL, engine.DefaultUndoTTL))
+	if !time.Now().Before(until) {
+		return time.Time{}
+	}
+	return until
 }
 
 // indented is a JSON text as it is read best.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/json"
+	"fmt"
 	"html"
 	"io"
 	"net/http"
@@ -67,7 +68,7 @@ func (codec) Decode(b []byte, _ wire.Limits) (wire.Value, []wire.Violation) {
 
 // tools are send and burn, which alice, bob and the group finance are asked about, pair, which wants two
 // approvals and lets approvers edit, exact, whose grants are narrow,
-// brief, whose requests expire at once, note,
+// brief, whose requests expire at once, note, write, which shows what it would do and lets approvers edit,
 // seal, which comes after another, and file, whose calls can be undone.
 func tools() []*runtime.Tool {
 	answer := func(_ context.Context, in wire.Value) (wire.Value, error) { return in, nil }
@@ -101,6 +102,12 @@ func tools() []*runtime.Tool {
 		tool("brief", "", runtime.SideEffectWrite, asked(func(c *runtime.Consent) { c.Timeout = 1 })),
 		tool("note", "", runtime.SideEffectWrite, nil),
 		runtime.NewDynamicTool(&runtime.Spec{
+			Name: "write", Effect: runtime.SideEffectWrite, Undo: &runtime.UndoSpec{TTL: time.Hour}, Consent: asked(func(c *runtime.Consent) { c.Preview, c.AllowEdit = true, true }),
+		}, codec{}, func(_ context.Context, in wire.Value) (wire.Value, error) {
+			files.Store(in.(*letter).To, in.(*letter).Text)
+			return in, nil
+		}, runtime.WithDynamicPreview(preview), runtime.WithDynamicUndo(codec{}, codec{}, none, undo)),
+		runtime.NewDynamicTool(&runtime.Spec{
 			Name: "seal", Effect: runtime.SideEffectWrite, Rules: runtime.Rules{MaxCalls: 1000, RequiresPreceding: []string{"note", "send"}, AnyPreceding: true},
 		}, codec{}, answer),
 		runtime.NewDynamicTool(&runtime.Spec{
@@ -109,6 +116,16 @@ func tools() []*runtime.Tool {
 			Deprecated: &runtime.Deprecation{Since: "1.2", Use: "note", Message: "It is slow."}, InputSchema: &schema, Artifact: &runtime.Artifact{Over: 1000},
 		}, codec{}, answer, runtime.WithDynamicUndo(codec{}, codec{}, none, undo)),
 	}
+}
+
+// files is what the tool write writes, by name.
+var files sync.Map
+
+// preview shows what the tool write would do.
+func preview(_ context.Context, in wire.Value) (runtime.Preview, error) {
+	v := in.(*letter)
+	was, _ := files.Load(v.To)
+	return runtime.Preview{MediaType: "text/x-diff", Text: fmt.Sprintf("-%v\n+%s\n", was, v.Text)}, nil
 }
 
 var schema = `{"type":"object","title":"</pre><script>alert(1)</script>"}`
@@ -201,11 +218,22 @@ func (r *rig) call(tool, to, text string) runtime.Outcome {
 
 func (r *rig) callAs(id, tool, to, text string) runtime.Outcome {
 	r.Helper()
+	return r.execute(r.turn(), id, tool, to, text)
+}
+
+// turn returns a turn of a new run.
+func (r *rig) turn() *engine.Turn {
+	r.Helper()
 	run, err := r.Executor.Session(engine.SessionConfig{ID: "s", Principal: "agent"}).StartRun(r.Context(), engine.RunConfig{})
 	require.NoError(r, err)
+	return run.Turn(engine.TurnConfig{})
+}
+
+func (r *rig) execute(turn *engine.Turn, id, tool, to, text string) runtime.Outcome {
+	r.Helper()
 	input, err := json.Marshal(letter{to, text, secret})
 	require.NoError(r, err)
-	return run.Turn(engine.TurnConfig{}).Execute(r.Context(), runtime.Call{ID: id, Tool: tool, Input: input})
+	return turn.Execute(r.Context(), runtime.Call{ID: id, Tool: tool, Input: input})
 }
 
 // status is where a request stands.

@@ -34,6 +34,7 @@ var remedies = map[httpguard.Code]string{
 	httpguard.AlreadyResolved:    "The page below says how it ended.",
 	httpguard.Expired:            "The call was refused when the time was over. The agent has to make it again.",
 	httpguard.Changed:            "The page below shows what would be approved now. Nothing was recorded of your approval.",
+	httpguard.BindingMismatch:    "Nothing was recorded, and the request is still open. Deny it, so that the agent makes the call again, or let it expire.",
 	httpguard.NoDecision:         "Press one of the buttons. Nothing was recorded.",
 	httpguard.GrantTooWide:       "Choose a narrower or a shorter grant, or approve this call alone. The request is still open.",
 	httpguard.TooManyRequests:    "Wait a few seconds, and send it again.",
@@ -95,29 +96,11 @@ var acts = map[action.Code]string{
 }
 
 // rejected returns the refusal of an answer; nil when it was taken.
-func rejected(res action.Resolution) error {
-	code := httpguard.BadRequest
-	switch res.Reason {
-	case consent.NotRejected:
-		return nil
-	case consent.UnknownRequest:
-		code = httpguard.UnknownRequest
-	case consent.AlreadyResolved:
-		code = httpguard.AlreadyResolved
-	case consent.RequestExpired:
-		code = httpguard.Expired
-	case consent.NotPermitted, consent.SelfApproval:
-		code = httpguard.NotPermitted
-	case consent.TermsChanged:
-		code = httpguard.Changed
-	case consent.GrantTooWide:
-		code = httpguard.GrantTooWide
-	case consent.NotRecorded:
-		code = httpguard.JournalUnavailable
+func rejected(why consent.Rejection) error {
+	if p := httpguard.Rejected(why); p != nil {
+		return refusal{p}
 	}
-	p := httpguard.ProblemOf(code, "")
-	p.Reason = res.Reason.String()
-	return refusal{p}
+	return nil
 }
 
 // wantsPage reports whether the sender of a request is a browser.

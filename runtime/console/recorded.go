@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/internal/history"
 	"github.com/ambit-tools/ambit/runtime/internal/httpguard"
 	"github.com/ambit-tools/ambit/runtime/journal"
@@ -30,9 +31,10 @@ type recordedCall struct {
 	Outcome                                                                     *runtime.Outcome
 	Decision                                                                    json.RawMessage
 	Steps                                                                       []step
+	Answers                                                                     []answerItem
 	Ended, Undone, Unknown                                                      bool
 	Times                                                                       []fact
-	began                                                                       time.Time
+	began, ended                                                                time.Time
 }
 
 // callOf reads a call. There is none without entries.
@@ -85,7 +87,12 @@ func (c *recordedCall) add(seq uint64, r *journal.Record) {
 	if len(r.Decision) > 0 {
 		c.Decision = r.Decision
 	}
-	c.Ended = c.Ended || r.Mark == journal.MarkEnded
+	for i := range r.Consent {
+		c.addAnswer(&r.Consent[i])
+	}
+	if r.Mark == journal.MarkEnded {
+		c.Ended, c.ended = true, r.At
+	}
 	c.Undone = c.Undone || r.Kind == runtime.EventUndone.String()
 	if len(r.Outcome) == 0 {
 		return
@@ -101,6 +108,23 @@ func (c *recordedCall) add(seq uint64, r *journal.Record) {
 			fact{"queue", yes(r.Times.Queue > 0, took(r.Times.Queue))}, fact{"handler", yes(r.Times.Handler > 0, took(r.Times.Handler))},
 		)
 	}
+}
+
+// addAnswer adds an answer that was taken.
+func (c *recordedCall) addAnswer(ev *consent.Event) {
+	if ev.Kind != consent.EventAnswered || ev.Result == nil || ev.Result.Resolution == consent.Rejected {
+		return
+	}
+	said := "denied"
+	switch {
+	case ev.Result.Terms != nil:
+		said = "approved other arguments"
+	case ev.Result.Granted != nil:
+		said = "approved this and later calls"
+	case ev.Result.Approve:
+		said = "approved"
+	}
+	c.Answers = append(c.Answers, answerItem{By: ev.By, Entry: ev.Result.Entry, Said: said, Message: ev.Message, At: momentOf(ev.At)})
 }
 
 // outcomeName is the outcome of a call; nothing when it has none.

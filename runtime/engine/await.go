@@ -44,21 +44,21 @@ func (c *call) awaitConsent() runtime.Outcome {
 	final := c.record.Final
 	gone := c.ctx.Done()
 	late := sched.NewEvent()
-	c.mu.Lock()
+	c.progress.Lock()
 	c.consent.waitOver = late
-	c.mu.Unlock()
+	c.progress.Unlock()
 	if d := c.remainingConsentWait(); d > 0 && !c.exec.approvals.Closed().Fired() {
 		t := c.exec.sched.After(d, func() { c.exec.sched.Fire(late) })
 		c.exec.sched.Wait(final, late, gone)
 		t.Stop()
 	}
-	c.mu.Lock()
-	if c.life.Detach() {
+	c.progress.Lock()
+	if c.progress.Life.Detach() {
 		out := c.pending()
-		c.mu.Unlock()
+		c.progress.Unlock()
 		return out
 	}
-	c.mu.Unlock()
+	c.progress.Unlock()
 	if c.exec.sched.Wait(final, nil, gone) == sched.Done {
 		c.cancelByCaller()
 		c.exec.sched.Wait(final, nil, nil)
@@ -79,9 +79,9 @@ func (c *call) remainingConsentWait() time.Duration {
 
 // pendingOutcome returns the outcome pending when the call waits for consent.
 func (c *call) pendingOutcome() (runtime.Outcome, bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if !c.life.AwaitsConsent() {
+	c.progress.Lock()
+	defer c.progress.Unlock()
+	if !c.progress.Life.AwaitsConsent() {
 		return runtime.Outcome{}, false
 	}
 	return c.pending(), true

@@ -40,9 +40,9 @@ func (s *Session) Cancel(ctx context.Context, callID string, by operator.Actor, 
 		e.outcome.Message += ": " + reason
 	}
 	if !c.finish(e) {
-		c.mu.Lock()
+		c.progress.Lock()
 		over := c.done()
-		c.mu.Unlock()
+		c.progress.Unlock()
 		s.exec.sched.Wait(over, nil, deadline.OrBackground(ctx).Done())
 		return action.CodeAlreadyEnded.Err()
 	}

@@ -1,17 +1,15 @@
 package engine
 
 import (
-	"bytes"
 	"context"
-	"fmt"
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/consent"
+	"github.com/ambit-tools/ambit/runtime/internal/approvals"
 	"github.com/ambit-tools/ambit/runtime/internal/deadline"
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
 	"github.com/ambit-tools/ambit/runtime/internal/outcomes"
-	"github.com/ambit-tools/ambit/runtime/internal/wording"
 	"github.com/ambit-tools/ambit/runtime/rules"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
@@ -48,10 +46,10 @@ func setCall(r *action.Resolution, c *call) {
 		out := c.record.Outcome()
 		r.Outcome = &out
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	r.State = c.state
-	if !ended && c.life.AwaitsApproval() {
+	c.progress.Lock()
+	defer c.progress.Unlock()
+	r.State = c.progress.State()
+	if !ended && c.progress.Life.AwaitsApproval() {
 		out := c.pending()
 		r.Outcome = &out
 	}
@@ -64,10 +62,7 @@ func (e *Executor) resolve(ctx context.Context, requestID string, a action.Answe
 		return e.notRecorded(e.approvals.Call(requestID)), nil
 	}
 	e.approvals.ProcessDueOf(requestID)
-	answer := &consent.Answer{
-		By: a.By.ID, Groups: a.By.Groups, Approve: a.Approve, Message: a.Message, Binding: a.Binding,
-		Offer: consent.Offer{Lasting: a.Grant, For: a.For, Cover: a.Cover, Where: a.CoverArgs},
-	}
+	answer := answerOf(&a)
 	c := e.approvals.Call(requestID)
 	if c == nil {
 		return e.answerUnknown(requestID, answer), nil
@@ -75,7 +70,7 @@ func (e *Executor) resolve(ctx context.Context, requestID string, a action.Answe
 	if c.declarationChanged { // an edit would bind to another declaration than the request does
 		a.Edit = nil
 	}
-	answer.Barred = !e.mayAnswer(ctx, requestID, answer, a.By, c.run.session)
+	answer.Barred = !e.mayAnswer(ctx, requestID, answer, a.By, false)
 	edited := c.prepareEdit(ctx, requestID, a.Edit, answer)
 	result := c.recordAnswer(requestID, answer, edited)
 	if err := c.trail.FlushThroughStall(); err != nil {
@@ -87,7 +82,9 @@ func (e *Executor) resolve(ctx context.Context, requestID string, a action.Answe
 	res := action.Resolution{Kind: result.Resolution, Reason: result.Rejection, Call: c.id, Missing: result.Missing, Granted: result.Granted}
 	if result.Resolution == consent.Accepted {
 		if result.Status == consent.StatusApproved {
-			c.resume()
+			if c.progress.Approve() {
+				c.submitApproved()
+			}
 		} else {
 			e := denied(outcomes.DeniedByPerson(a.Message))
 			e.cause = lifecycle.ByConsent
@@ -99,7 +96,6 @@ func (e *Executor) resolve(ctx context.Context, requestID string, a action.Answe
 
 // answerUnknown records an answer to a request that does not exist, or no longer exists.
 func (e *Executor) answerUnknown(request string, a *consent.Answer) action.Resolution {
-	a.Edit = nil
 	ev := e.approvals.Decide(e.sched.Now(), request, a)
 	if err := e.recordConsent(ev.At, a.By, e.log.Flush, &runtime.Event{
 		Time: ev.At, Kind: runtime.EventApprovalDecided, RequestID: request, By: a.By, Resolution: ev.Result.Resolution.String(),
@@ -112,77 +108,38 @@ func (e *Executor) answerUnknown(request string, a *consent.Answer) action.Resol
 
 // An edit holds the arguments with which an approver wants the call to run instead.
 type edit struct {
-	args    wire.Value
-	text    []byte // of args
-	preview *consent.Preview
-	rule    rules.Call
-	ok      bool // rule is valid
+	approvals.Edit
+	rule rules.Call
 }
 
 // prepareEdit decodes the arguments of an approver's edit, asks the policy about them, and
 // stores the resulting question in the answer.
-func (c *call) prepareEdit(ctx context.Context, request string, text []byte, a *consent.Answer) (e *edit) {
+func (c *call) prepareEdit(ctx context.Context, request string, text []byte, a *consent.Answer) *edit {
 	if text == nil || !a.Approve {
 		return nil
 	}
-	e, a.Edit = &edit{}, &consent.Edit{}
-	c.mu.Lock()
+	c.progress.Lock()
 	present := c.values.Final
-	c.mu.Unlock()
-	text = c.exec.approvals.Unmask(request, text, present)
-	args, violations, panicked := c.tool.ReadArgs(text)
-	if panicked != nil {
-		c.exec.report(c.panicFault(panicked))
+	c.progress.Unlock()
+	e := &edit{Edit: c.exec.approvals.Edit(ctx, request, text, a, present, c.subject())}
+	if e.Panicked != nil {
+		c.exec.report(c.panicFault(e.Panicked))
 	}
-	q := &a.Edit.Question
-	q.Call = c.consentCallWith(args, "")
-	if args == nil {
-		a.Edit.Err = fmt.Errorf("the edited arguments are invalid: %s", wording.Violations(violations))
-		return e
+	if e.Args != nil {
+		_, _ = c.fillRulesCall(&e.rule, e.Args) // the evaluation after the approval refuses arguments without a canonical form
 	}
-	// Do not evaluate the policy for an approver that may not answer at all.
-	was, rejection := c.exec.approvals.Probe(c.clock(), request, &consent.Answer{By: a.By, Groups: a.Groups, Barred: a.Barred, Approve: true, Binding: a.Binding, Offer: a.Offer})
-	q.Call.Revision = was.Revision
-	if rejection != consent.NotRejected || !was.Requirement.AllowEdit {
-		return e
-	}
-	decision, text, final, err := c.evaluateArgs(ctx, bytes.Clone(text), args)
-	if err != nil || len(decision.Denials) > 0 || decision.Effect == runtime.EffectDeny {
-		decision = runtime.Decision{} // the evaluation after the approval refuses the call
-	}
-	e.args, e.text = final, text
-	asked, err := c.questionOf(final, &decision)
-	if err != nil {
-		a.Edit.Err = err
-		return e
-	}
-	*q = asked
-	if e.preview, err = c.tool.Preview(ctx, final); err != nil {
-		a.Edit.Err = fmt.Errorf("what the edited call would do cannot be shown: %w", err)
-	}
-	q.Call.Preview = e.preview
-	_, err = c.fillRulesCall(&e.rule, final)
-	e.ok = err == nil
 	return e
 }
 
-// evaluateArgs asks the policy about other arguments of a call that waits. It returns the
-// arguments and their text after the rewrites of the policy.
-func (c *ident) evaluateArgs(ctx context.Context, text []byte, args wire.Value) (d runtime.Decision, _ []byte, final wire.Value, err error) {
+// subject returns the call as its policy and its tool are asked about answers.
+func (c *ident) subject() *approvals.Subject {
 	s := c.run.session
 	s.mu.Lock()
 	facts := c.run.currentFacts().Without(c.tool.Index)
 	s.mu.Unlock()
-	d, err = c.evaluateDetached(ctx, c.policyInputOf(args, facts, c.clock()))
-	if err != nil || len(d.Rewrites) == 0 || len(d.Denials) > 0 || d.Effect == runtime.EffectDeny {
-		return d, text, args, err
-	}
-	rewritten, final, err := c.tool.Rewrite(text, args, d.Rewrites)
-	if err != nil {
-		return d, text, args, err
-	}
-	d, err = c.evaluateDetached(ctx, c.policyInputOf(final, facts, c.clock()))
-	return d, rewritten, final, err
+	return &approvals.Subject{Tool: c.tool, Call: c.consentCallWith, Decide: func(ctx context.Context, args wire.Value) (runtime.Decision, error) {
+		return c.evaluateDetached(ctx, c.policyInputOf(args, facts, c.clock()))
+	}}
 }
 
 // evaluateDetached evaluates the policy in its own goroutine, because the policy may hang.
@@ -194,17 +151,17 @@ func (c *ident) evaluateDetached(ctx context.Context, in runtime.PolicyInput) (r
 
 // recordAnswer resolves the request of the call by an answer, in one step.
 func (c *call) recordAnswer(request string, a *consent.Answer, ed *edit) *consent.Result {
-	c.mu.Lock()
-	defer c.mu.Unlock()
+	c.progress.Lock()
+	defer c.progress.Unlock()
 	now := c.clock()
 	ev := c.exec.approvals.Decide(now, request, a)
 	n := note{at: now, answer: &ev}
-	if ed == nil || ev.Result.Resolution == consent.Rejected || c.life.Ended() {
-		c.transition(runtime.EventApprovalDecided, c.state, &n)
+	if ed == nil || ev.Result.Resolution == consent.Rejected || c.progress.Life.Ended() {
+		c.transition(runtime.EventApprovalDecided, c.progress.State(), &n)
 		return ev.Result
 	}
 	n.edited = true
-	c.values.Final, c.values.FinalText, c.consent.preview = ed.args, ed.text, ed.preview
+	c.values.Final, c.values.FinalText, c.consent.preview = ed.Args, ed.Text, ed.Preview
 	s := c.run.session
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -212,7 +169,7 @@ func (c *call) recordAnswer(request string, a *consent.Answer, ed *edit) *consen
 		s.memory.Rebind(c.exec.instant(now), &ed.rule)
 	}
 	n.session = true
-	c.transition(runtime.EventApprovalDecided, c.state, &n)
+	c.transition(runtime.EventApprovalDecided, c.progress.State(), &n)
 	return ev.Result
 }
 

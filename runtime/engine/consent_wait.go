@@ -8,7 +8,6 @@ import (
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
 	"github.com/ambit-tools/ambit/runtime/internal/outcomes"
-	"github.com/ambit-tools/ambit/runtime/internal/tally"
 	"github.com/ambit-tools/ambit/runtime/internal/usercode"
 )
 
@@ -22,20 +21,8 @@ func (c *call) park() {
 		c.span.Consent()
 		c.notify()
 	}
-	c.mu.Lock()
-	goOn := c.life.Park()
-	c.mu.Unlock()
+	goOn := c.progress.Park()
 	c.exec.sched.Fire(&c.record.First)
-	if goOn {
-		c.submitApproved()
-	}
-}
-
-// resume continues a call that was approved, as soon as its worker has returned.
-func (c *call) resume() {
-	c.mu.Lock()
-	goOn := c.life.Approve()
-	c.mu.Unlock()
 	if goOn {
 		c.submitApproved()
 	}
@@ -58,15 +45,13 @@ func (c *call) submitApproved() {
 		return
 	}
 	trace(c)
-	c.mu.Lock()
-	c.life.Resume(c.budgetEnds())
+	c.progress.Lock()
 	c.inGates, c.workReturned = true, false
 	c.reenterExecutor()
 	c.values.Args, c.values.Text, c.now = c.values.Final, c.values.FinalText, c.clock()
-	c.watch.Enter(tally.Other, c.now)
-	c.handlerDone.Store(false)
+	c.progress.Submit(c.now)
 	c.workCtx = context.WithoutCancel(c.ctx)
-	c.mu.Unlock()
+	c.progress.Unlock()
 	c.exec.workers.Take(c)
 }
 
@@ -82,10 +67,10 @@ func (c *call) notify() {
 		return
 	}
 	ctx, cancel := context.WithCancel(context.WithoutCancel(c.ctx))
-	c.mu.Lock()
+	c.progress.Lock()
 	c.consent.cancelNotify = cancel
-	over := c.life.Ended()
-	c.mu.Unlock()
+	over := c.progress.Life.Ended()
+	c.progress.Unlock()
 	if over {
 		cancel()
 		return

@@ -89,9 +89,9 @@ func (c *call) decode() *result {
 
 // recordValidated stores the decoded input.
 func (c *call) recordValidated(in *tools.Input) *result {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.life.Ended() {
+	c.progress.Lock()
+	defer c.progress.Unlock()
+	if c.progress.Life.Ended() {
 		return workerDone
 	}
 	c.values.Args, c.values.Text, c.heartbeat = in.Args, in.Text, in.Heartbeat

@@ -12,7 +12,6 @@ import (
 	"github.com/ambit-tools/ambit/runtime/internal/metadata"
 	"github.com/ambit-tools/ambit/runtime/internal/outcomes"
 	"github.com/ambit-tools/ambit/runtime/internal/process"
-	"github.com/ambit-tools/ambit/runtime/internal/tally"
 	"github.com/ambit-tools/ambit/runtime/journal"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
@@ -77,8 +76,8 @@ func newRecord(c *ident, kind string, at time.Time) journal.Record {
 
 // recordPrepared stores and records the state that the undo of the call needs.
 func (c *call) recordPrepared(state wire.Value) {
-	c.mu.Lock() // an undo may come while the handler still runs
-	defer c.mu.Unlock()
+	c.progress.Lock() // an undo may come while the handler still runs
+	defer c.progress.Unlock()
 	c.prepared, c.isPrepared = state, true
 	if !c.exec.log.On() {
 		return
@@ -107,13 +106,7 @@ func (c *call) awaitIntent() *result {
 	if err := c.trail.Flush(); err != nil {
 		return c.journalUnavailable(err)
 	}
-	c.mu.Lock()
-	may := c.life.Release()
-	if may == lifecycle.Released {
-		c.watch.Enter(tally.Handler, c.clock())
-	}
-	c.mu.Unlock()
-	switch may {
+	switch c.progress.Release() {
 	case lifecycle.Released:
 		return nil
 	case lifecycle.ReleaseAborted:
@@ -155,7 +148,7 @@ func (c *call) awaitOutcome() {
 	err := c.trail.Flush()
 	switch {
 	case err == nil,
-		errors.Is(err, commitlog.ErrClosed) && !c.life.Released(): // it had no effect, and is refused after a restart too
+		errors.Is(err, commitlog.ErrClosed) && !c.progress.Life.Released(): // it had no effect, and is refused after a restart too
 		return
 	case c.record.Outcome().Reason == runtime.ReasonLeaseLost: // its outcome says that already
 		return
@@ -163,7 +156,7 @@ func (c *call) awaitOutcome() {
 	e := c.journalUnavailable(err)
 	out := e.outcome
 	stalled := errors.Is(err, journal.ErrUnavailable)
-	if c.life.Released() {
+	if c.progress.Life.Released() {
 		out = outcomes.NotRecorded(stalled)
 	}
 	c.exec.report(e.fault)

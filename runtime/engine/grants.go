@@ -61,9 +61,9 @@ func (e *Executor) viewRequest(r consent.Request) *runtime.ConsentRequest {
 			reveal = spec.Consent.Reveal
 		}
 	}
-	c.mu.Lock()
-	args, over := c.values.Final, c.life.Ended()
-	c.mu.Unlock()
+	c.progress.Lock()
+	args, over := c.values.Final, c.progress.Life.Ended()
+	c.progress.Unlock()
 	if !over {
 		v.Shown = e.approvals.Show(args, reveal)
 	}
@@ -162,19 +162,19 @@ func handleDue(list []approvals.Due[*call], now time.Time) {
 
 // remind emits the event that the request of the call will expire soon.
 func (c *call) remind(now time.Time) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.life.AwaitsConsent() {
-		c.transition(runtime.EventApprovalExpiring, c.state, &note{at: now})
+	c.progress.Lock()
+	defer c.progress.Unlock()
+	if c.progress.Life.AwaitsConsent() {
+		c.transition(runtime.EventApprovalExpiring, c.progress.State(), &note{at: now})
 	}
 }
 
 // closeApprovals leaves the requests open, and answers the callers that wait for them.
 func (e *Executor) closeApprovals() {
 	for _, c := range e.approvals.Close() {
-		c.mu.Lock()
+		c.progress.Lock()
 		late := c.consent.waitOver
-		c.mu.Unlock()
+		c.progress.Unlock()
 		if late != nil {
 			e.sched.Fire(late)
 		}

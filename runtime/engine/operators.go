@@ -54,7 +54,7 @@ func (e *Executor) authorize(ctx context.Context, act operator.Act, by operator.
 
 // mayAnswer asks the operator policy about an answer that the request admits. An answer that the
 // request does not admit is refused for that reason.
-func (e *Executor) mayAnswer(ctx context.Context, request string, a *consent.Answer, by operator.Actor, s *Session) bool {
+func (e *Executor) mayAnswer(ctx context.Context, request string, a *consent.Answer, by operator.Actor, dry bool) bool {
 	asked := consent.Answer{By: a.By, Groups: a.Groups, Approve: a.Approve, Offer: a.Offer}
 	if _, rejection := e.approvals.Probe(e.sched.Now(), request, &asked); rejection != consent.NotRejected {
 		return true
@@ -64,7 +64,7 @@ func (e *Executor) mayAnswer(ctx context.Context, request string, a *consent.Ans
 		acts = append(acts, operator.Grant)
 	}
 	for _, act := range acts {
-		if e.authorize(ctx, act, by, operator.Target{Request: request}, s) != nil {
+		if e.authorize(ctx, act, by, operator.Target{Request: request, DryRun: dry}, nil) != nil {
 			return false
 		}
 	}

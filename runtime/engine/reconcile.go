@@ -126,7 +126,7 @@ func (u unknownCall) reconcile(ctx context.Context) bool {
 // ask calls the reconcile handler and checks its output as that of a handler.
 func (u unknownCall) ask(ctx context.Context) (a answer, err error) {
 	c := u.c
-	a.value, err = c.tool.Hooks.Reconcile(ctx, c.scope.Info(), c.values.Final)
+	a.value, err = c.tool.Hooks.Reconcile(ctx, c.progress.Scope.Info(), c.values.Final)
 	if err != nil {
 		return a, err
 	}
@@ -172,8 +172,8 @@ func (s *Session) claim(r *callRecord) (u unknownCall, why action.Code) {
 // resolve gives the call its outcome, under the locks of the call and its session.
 func (u unknownCall) resolve(out *runtime.Outcome, to runtime.State, by string) {
 	c, s := u.c, u.c.run.session
-	c.mu.Lock()
-	defer c.mu.Unlock()
+	c.progress.Lock()
+	defer c.progress.Unlock()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := s.exec.sched.Now()

@@ -37,13 +37,13 @@ type interrupted struct {
 func (i interrupted) settle(ctx context.Context, stale bool) {
 	c, r, left := i.c, i.of, i.left
 	switch {
-	case c.life.AwaitsConsent():
+	case c.progress.Life.AwaitsConsent():
 		c.submitApproved()
 		return
 	case c.needsReadmission:
 		i.resubmit()
 		return
-	case c.state != runtime.StateExecuting:
+	case c.progress.State() != runtime.StateExecuting:
 		c.finish(interruption(outcomes.NotStarted()))
 		return
 	}
@@ -80,8 +80,8 @@ func interruption(out runtime.Outcome) *result {
 // orphan records that the process that ran the handler is gone.
 func (i interrupted) orphan(stale bool) {
 	c := i.c
-	c.mu.Lock()
-	defer c.mu.Unlock()
+	c.progress.Lock()
+	defer c.progress.Unlock()
 	now := c.exec.sched.Now()
 	if stale {
 		c.transition(runtime.EventStale, runtime.StateExecuting, &note{at: now})
@@ -112,11 +112,11 @@ func (i interrupted) finishCommit(ctx context.Context) {
 // worker evaluates it like a new call. The call keeps its reservation until then.
 func (i interrupted) resubmit() {
 	c := i.c
-	c.mu.Lock()
-	c.life.Prepare(c.budgetEnds())
+	c.progress.Lock()
+	c.progress.Life.Prepare(c.progress.TurnEnds())
 	c.reenterExecutor()
-	c.mu.Unlock()
-	c.handlerDone.Store(false)
+	c.progress.Unlock()
+	c.progress.Resubmit()
 	trace(c)
 	c.exec.workers.Take(c)
 }
@@ -142,7 +142,7 @@ type rerun struct{ *call }
 // allowed reports whether the handler may be run again. The budget of the turn, which bounds
 // all attempts of the call together, must allow it too.
 func (c rerun) allowed() bool {
-	return c.tool.MayRerun(c.life.Attempt()) && c.values.Final != nil && c.hasBudgetFor(0)
+	return c.tool.MayRerun(c.progress.Life.Attempt()) && c.values.Final != nil && c.progress.HasBudget(c.turn.minimum)
 }
 
 // begin passes the call to a worker, which evaluates the policy again and runs the handler again.
@@ -159,9 +159,9 @@ func (c rerun) begin() {
 	}
 	c.inGates = true
 	c.reenterExecutor()
-	c.handlerDone.Store(false)
+	c.progress.Resubmit()
 	trace(c.call)
-	c.life.Rerun()
+	c.progress.Life.Rerun()
 	c.exec.workers.Take(c.call)
 }
 
@@ -181,13 +181,13 @@ func (c rerun) evaluate() *result {
 			return workerDone
 		}
 		j := &c.worker.Scratch.evaluation
-		adm := c.admitAgain(j.Reason == runtime.ReasonNone && !j.asks && tools.Equal(c.values.Final, c.values.Args))
+		adm := c.admitAgain(j.Reason == runtime.ReasonNone && !j.Asks && tools.Equal(c.values.Final, c.values.Args))
 		switch {
 		case adm.again && !c.waitFor(adm.wait):
 			return workerDone
 		case adm.again:
 			continue
-		case adm.ends == nil && c.life.Reevaluating(): // it has to wait for a slot
+		case adm.ends == nil && c.progress.Life.Reevaluating(): // it has to wait for a slot
 			return c.awaitSlot()
 		}
 		return adm.ends
@@ -197,13 +197,13 @@ func (c rerun) evaluate() *result {
 // admitAgain lets the handler of a call run again, or wait for a slot of its tool, if the policy
 // allows it and the facts that the policy saw still hold.
 func (c rerun) admitAgain(allowed bool) admission {
-	c.mu.Lock()
-	defer c.mu.Unlock()
+	c.progress.Lock()
+	defer c.progress.Unlock()
 	s := c.run.session
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
-	case c.life.Ended():
+	case c.progress.Life.Ended():
 		return notAdmitted(workerDone)
 	case s.admitting != c.call && (s.admitting != nil || !c.worker.Scratch.view.unchanged()):
 		return admission{again: true, wait: s.admittingDone}
@@ -225,14 +225,14 @@ func (c rerun) awaitSlot() *result {
 	if r := c.awaitTurn(); r != nil {
 		return r
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
+	c.progress.Lock()
+	defer c.progress.Unlock()
 	return c.startAgain(false)
 }
 
-// startAgain records that the handler of a call runs again. c.mu is held.
+// startAgain records that the handler of a call runs again. The lock of the call is held.
 func (c rerun) startAgain(session bool) *result {
-	if !c.life.Reevaluated() {
+	if !c.progress.Life.Reevaluated() {
 		return workerDone
 	}
 	c.transition(runtime.EventRetrying, runtime.StateExecuting, &note{at: c.clock(), session: session})
@@ -273,8 +273,8 @@ func (i interrupted) settleUndo(ctx context.Context) {
 			return
 		}
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
+	c.progress.Lock()
+	defer c.progress.Unlock()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !settled { // the next recovery tries again; until then no other undo may begin

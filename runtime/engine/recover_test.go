@@ -294,9 +294,16 @@ func TestRewriteIsRecordedWithWhatItReplaces(t *testing.T) {
 	r := newRigWith(t, rewrite, []*runtime.Tool{readTool(okRead)}, engine.WithJournal(&j))
 	r.recover()
 	require.Equal(t, runtime.Completed, r.turn().Execute(t.Context(), callOf("c1", "file_read", goodInput)).Kind)
-	entries, err := j.Call(t.Context(), journal.CallKey{Session: "s", Call: "c1"})
+	assert.Equal(t, map[string]string{"args": `{"path":"a.md","limit":2}`, "final": `{"path":"a.md","limit":7}`}, recordedArguments(t, &j, "c1"))
+}
+
+// recordedArguments returns what the journal has of the arguments of a call: as they were given, and as the
+// handler got them.
+func recordedArguments(t *testing.T, j *journal.Memory, call string) map[string]string {
+	t.Helper()
+	entries, err := j.Call(t.Context(), journal.CallKey{Session: "s", Call: call})
 	require.NoError(t, err)
-	digests := map[string]string{}
+	recorded := map[string]string{}
 	for _, e := range entries {
 		record, err := journal.Decode(e.Leaf)
 		require.NoError(t, err)
@@ -304,11 +311,11 @@ func TestRewriteIsRecordedWithWhatItReplaces(t *testing.T) {
 			if p != nil {
 				sum := sha256.Sum256(p.Value)
 				assert.Equal(t, hex.EncodeToString(sum[:]), p.SHA256)
-				digests[name] = string(p.Value)
+				recorded[name] = string(p.Value)
 			}
 		}
 	}
-	assert.Equal(t, map[string]string{"args": `{"path":"a.md","limit":2}`, "final": `{"path":"a.md","limit":7}`}, digests)
+	return recorded
 }
 
 // TestAdmittedAndNotStarted: the process dies while a call waits for a slot of its

@@ -221,7 +221,7 @@ type batch struct {
 // wait waits until the rest of the batch is admitted too. It reports false when the call has ended.
 func (b *batch) wait(c *call) bool {
 	c.exec.sched.Fire(&b.admitted)
-	return c.enterPhase(lifecycle.Held, c.budgetEnds()) && c.exec.sched.Wait(b.open, c.done(), nil) == sched.First && c.refreshNow()
+	return c.progress.Enter(lifecycle.Held, c.progress.TurnEnds(), c.now) && c.exec.sched.Wait(b.open, c.done(), nil) == sched.First && c.refreshNow()
 }
 
 // refreshNow updates the time of the call after a wait.

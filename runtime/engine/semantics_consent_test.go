@@ -104,7 +104,9 @@ func TestEditIsDecodedAndJudgedLikeAnyInput(t *testing.T) {
 		}
 		return d, nil
 	})
-	r := newRigWith(t, policy, []*runtime.Tool{readTool(okRead, asking())}, engine.WithPendingRequests())
+	var j journal.Memory
+	r := newRigWith(t, policy, []*runtime.Tool{readTool(okRead, asking())}, engine.WithPendingRequests(), engine.WithJournal(&j))
+	r.recover()
 	out := r.run().Turn(engine.TurnConfig{}).Execute(t.Context(), callOf("c1", "file_read", goodInput))
 	for edit, want := range map[string]string{
 		`{"path":"a.md","limit":0}`:   "invalid_input",
@@ -122,6 +124,7 @@ func TestEditIsDecodedAndJudgedLikeAnyInput(t *testing.T) {
 	res := r.exec.Decide(t.Context(), out.RequestID, a)
 	require.Equal(t, consent.Accepted, res.Kind)
 	assert.Contains(t, string(res.Outcome.Output), "b.md")
+	assert.Equal(t, map[string]string{"args": goodInput, "final": string(a.Edit)}, recordedArguments(t, &j, "c1"))
 }
 
 func TestConsentIsAskedLastThoughNobodyCanBeAsked(t *testing.T) {

@@ -13,7 +13,7 @@ import (
 // timeOut ends the call because its handler ran past the deadline.
 func (c *call) timeOut(at lifecycle.Moment) {
 	spec := c.tool.Spec
-	had := c.scope.Due().Sub(c.now)
+	had := c.progress.Scope.Due().Sub(c.now)
 	e := aborted(outcomes.TimedOut(c.record.Tool, had, spec.Idempotent && spec.Retry != nil && spec.Retry.OnTimeout))
 	e.cause, e.moment = lifecycle.ByTimer, at
 	c.finish(e)
@@ -23,26 +23,26 @@ func (c *call) timeOut(at lifecycle.Moment) {
 // the timer should call again, zero when it should not. It abandons an evaluation of the policy
 // that still runs by then, even when the call has its outcome already.
 func (c *call) expire() (again time.Time) {
-	c.mu.Lock()
+	c.progress.Lock()
 	now := c.clock()
-	x := c.life.Expire(now)
+	x := c.progress.Life.Expire(now)
 	if x.Abandon {
 		c.exec.evaluations.Abandon(c.tool.Index)
 	}
 	if x.Lingering {
 		c.recordLingering(now)
 	}
-	if c.enterGrace(x.Overdue, now) {
-		x.Overdue, x.Again = lifecycle.Moment{}, c.life.Due()
+	if c.progress.EnterGrace(x.Overdue, now, c.tool.MayRetryTimeout(c.progress.Life.Attempt())) {
+		x.Overdue, x.Again = lifecycle.Moment{}, c.progress.Life.Due()
 	}
-	c.mu.Unlock()
+	c.progress.Unlock()
 	if x.Overdue == (lifecycle.Moment{}) {
 		return x.Again
 	}
 	c.overdue(x.Overdue)
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	again, lingers := c.life.Linger(now)
+	c.progress.Lock()
+	defer c.progress.Unlock()
+	again, lingers := c.progress.Life.Linger(now)
 	if lingers {
 		c.recordLingering(now)
 	}
@@ -85,8 +85,8 @@ func policyFailure(rule, message string) *result {
 	return r
 }
 
-// recordLingering records that the handler of an ended call still runs after the grace. c.mu is
-// held.
+// recordLingering records that the handler of an ended call still runs after the grace. The lock of
+// the call is held.
 func (c *call) recordLingering(now time.Time) {
-	c.transition(runtime.EventLingering, c.state, &note{at: now})
+	c.transition(runtime.EventLingering, c.progress.State(), &note{at: now})
 }

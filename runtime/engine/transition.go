@@ -36,15 +36,14 @@ type note struct {
 }
 
 // transition takes the call to another state. No other function changes the state or emits the
-// event of a call. c.mu is held once other goroutines know the call, so transition calls no code of
+// event of a call. The lock of the call is held once other goroutines know the call, so transition calls no code of
 // a tool or a policy.
 func (c *call) transition(kind runtime.EventKind, to runtime.State, n *note) {
-	from := c.state
-	if c.invoked == (kind == runtime.EventInvoked) || !kind.Legal(from, to) {
+	from, legal := c.progress.Move(kind, to)
+	if !legal {
 		c.exec.report(c.newFault(runtime.ReasonNone, fmt.Errorf("%v is no legal event from %v to %v: this is a bug in the runtime", kind, from, to)))
 		return
 	}
-	c.state, c.invoked = to, true
 	if c.dry {
 		return
 	}
@@ -58,9 +57,9 @@ func (c *call) transition(kind runtime.EventKind, to runtime.State, n *note) {
 	defer c.exec.delivery.End()
 	e.Time, e.Kind, e.From, e.To = n.at, kind, from, to
 	e.Tool, e.CallID, e.SessionID, e.RunID = c.record.Tool, c.id, c.run.session.id, c.run.id
-	e.Agent, e.Principal, e.By, e.Attempt = c.run.agent, c.run.principal, n.by, c.life.Attempt()
+	e.Agent, e.Principal, e.By, e.Attempt = c.run.agent, c.run.principal, n.by, c.progress.Life.Attempt()
 	e.Turn, e.ClientRequest = c.turn.number, metadata.Request(c.metadata)
-	e.Revision, e.Duration = c.revision, n.at.Sub(c.began)
+	e.Revision, e.Duration = c.progress.Revision, n.at.Sub(c.began)
 	e.InputBytes, e.OutputBytes, e.Live = c.size, n.output, n.live
 	e.Outcome, e.Reason, e.AllReasons = n.kind, n.reason, n.reasons
 	if n.ends {
@@ -76,7 +75,7 @@ func (c *call) transition(kind runtime.EventKind, to runtime.State, n *note) {
 		e.By, e.Resolution, e.Rejection = a.By, a.Result.Resolution.String(), a.Result.Rejection.String()
 	}
 	if n.ends {
-		e.Times = c.watch.Times()
+		e.Times = c.progress.Watch.Times()
 	}
 	if n.undo != nil || kind == runtime.EventUndone {
 		e.Duration = sinceAsked(c.record, n.at)
@@ -120,7 +119,7 @@ func (c *call) operatorTextSlow(out *runtime.Outcome, fault *action.CallError) s
 	return c.redactText(refusal.Cause(out))
 }
 
-// counted returns a transition of c for the counter. c.mu is held once other goroutines know c.
+// counted returns a transition of c for the counter. The lock of the call is held once other goroutines know c.
 func counted(c *call, kind runtime.EventKind, n *note) runtime.Transition {
 	t := runtime.Transition{
 		Kind: kind, Tool: -1, Ended: n.ends, Outcome: n.kind, Reason: n.reason, Output: n.output, Dropped: n.dropped, Duration: n.at.Sub(c.began),
@@ -131,7 +130,7 @@ func counted(c *call, kind runtime.EventKind, n *note) runtime.Transition {
 	t.Tool = c.tool.Index
 	switch {
 	case n.ends:
-		t.Times, t.Attempts = c.watch.Times(), c.life.Attempt()
+		t.Times, t.Attempts = c.progress.Watch.Times(), c.progress.Life.Attempt()
 		if a := c.record.Artifact(); a != nil {
 			t.Artifact = int64(a.Bytes)
 		}
@@ -174,12 +173,12 @@ func (c *call) addDetail(d *entry.Draft, ev *runtime.Event, n *note) {
 	case runtime.EventInvoked:
 		d.Mark, d.TurnEnds, d.InputMAC = journal.MarkOpened, entry.At(c.turn.budgetEnds), c.exec.inputs.MAC(c.record.Input)
 		d.Metadata, d.TurnCap, d.Patience = c.metadata, c.turn.limit, c.turn.consentWait
-		d.Triggered = c.life.Triggered()
+		d.Triggered = c.progress.Life.Triggered()
 	case runtime.EventValidated:
 		d.Heartbeat = c.heartbeat
 		d.AddArgs(c.values.Args)
 	case runtime.EventApprovalRequested, runtime.EventAuthorized:
-		d.AddDecision(&c.worker.Scratch.evaluation.decision)
+		d.AddDecision(&c.worker.Scratch.evaluation.Decision)
 		if !bytes.Equal(c.values.FinalText, c.values.Text) {
 			d.AddFinal(c.values.Final)
 		}
@@ -274,8 +273,8 @@ func (c *call) redactText(text string) string {
 	if text == "" {
 		return ""
 	}
-	c.mu.Lock()
+	c.progress.Lock()
 	prepared := c.prepared
-	c.mu.Unlock()
+	c.progress.Unlock()
 	return c.values.Secrets(c.tool, c.record.Input, prepared).Redact(text)
 }

@@ -59,7 +59,7 @@ func TestTransitionFollowsTheTable(t *testing.T) {
 			} else {
 				refused++
 			}
-			require.Equal(t, state, c.state, "seed %d", seed)
+			require.Equal(t, state, c.progress.State(), "seed %d", seed)
 			require.Len(t, sink.Events(), events, "seed %d", seed)
 			require.NoError(t, e.Flush(t.Context()))
 			require.EqualValues(t, refused, faults.Load(), "seed %d", seed)

@@ -158,7 +158,7 @@ func (s *Session) undoRefusal(r *callRecord) action.Code {
 		return action.CodeNotSuccessful
 	case !now.Before(r.Undo.Ended.Add(ruleinput.UndoTTL(tool.Spec))):
 		return action.CodeExpired
-	case r.Undo.Busy, r.Kind() != runtime.Completed && !r.Live.handlerDone.Load() && now.Before(r.Undo.Ended.Add(grace)):
+	case r.Undo.Busy, r.Kind() != runtime.Completed && !r.Live.progress.HandlerDone() && now.Before(r.Undo.Ended.Add(grace)):
 		return action.CodeStillRunning
 	}
 	return ""
@@ -175,12 +175,12 @@ func (u undoing) run(ctx context.Context) *undoFault {
 	if c.record.Kind() == runtime.Completed {
 		output = c.values.Outputs
 	}
-	c.mu.Lock()
+	c.progress.Lock()
 	state, isPrepared := c.prepared, c.isPrepared
-	c.mu.Unlock()
+	c.progress.Unlock()
 	switch {
 	case c.tool.Hooks.Prepare == nil || isPrepared:
-	case c.handlerDone.Load():
+	case c.progress.HandlerDone():
 		return nil // the call ended before its handler was released: it had no effect
 	default:
 		return &undoFault{why: action.CodeHandlerError, err: errPreparing}

@@ -45,7 +45,7 @@ func (u undoing) runHandler(ctx context.Context, handler func(context.Context) e
 	c, owner := u.c, &undoOwner{ident: u.c.ident, of: u.c}
 	owner.ctx, owner.began, owner.undoing = ctx, c.exec.sched.Now(), true
 	return undoFaultOf(c.exec.undos.Run(ctx, &c.exec.attempts, undo.Request{
-		Owner: owner, Number: c.life.Attempt(), Effect: c.scope.Effect(),
+		Owner: owner, Number: c.progress.Life.Attempt(), Effect: c.progress.Scope.Effect(),
 		Deadline: c.tool.Deadline(), Handler: handler, Recorder: u,
 	}))
 }
@@ -79,9 +79,9 @@ func (u undoing) add(r *journal.Record, flush func(uint64) error) error {
 		return nil
 	}
 	r.By = u.by
-	c.mu.Lock()
+	c.progress.Lock()
 	position := c.trail.Add(r, nil)
-	c.mu.Unlock()
+	c.progress.Unlock()
 	return flush(position)
 }
 
@@ -123,8 +123,8 @@ func (u undoing) record(fault *undoFault) *action.Error {
 		return u.recordFailed(fault)
 	}
 	c, s := u.c, u.c.run.session
-	c.mu.Lock()
-	defer c.mu.Unlock()
+	c.progress.Lock()
+	defer c.progress.Unlock()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := s.exec.sched.Now()
@@ -143,13 +143,13 @@ func (u undoing) done(now time.Time) {
 // recordFailed records that the call was not undone.
 func (u undoing) recordFailed(fault *undoFault) *action.Error {
 	c, res := u.c, u.failed(fault)
-	c.mu.Lock()
+	c.progress.Lock()
 	s := c.run.session
 	s.mu.Lock()
 	c.record.Undo.Busy = false
-	c.transition(runtime.EventUndoFailed, c.state, &note{at: s.exec.sched.Now(), by: u.by, text: res.Detail, undo: res})
+	c.transition(runtime.EventUndoFailed, c.progress.State(), &note{at: s.exec.sched.Now(), by: u.by, text: res.Detail, undo: res})
 	s.mu.Unlock()
-	c.mu.Unlock()
+	c.progress.Unlock()
 	if !fault.byPolicy {
 		c.exec.report(hideIn(c.newFault(runtime.ReasonNone, fmt.Errorf("undo: %w", fault.err)), c.redactText))
 	}
@@ -192,7 +192,7 @@ func (u undoing) message(fault *undoFault, operators string) string {
 
 // prepareState is prepareUndo for a tool with a prepare handler.
 func (c *call) prepareState() error {
-	state, err := c.tool.Hooks.Prepare(c.scope.Context(), c.values.Final)
+	state, err := c.tool.Hooks.Prepare(c.progress.Scope.Context(), c.values.Final)
 	if err == nil {
 		err = entry.CheckPrepared(state)
 	}

@@ -31,7 +31,7 @@ type rule struct {
 const planned = "*planned*"
 
 // noMutant is what the page says of a rule that no patch breaks.
-var noMutant = regexp.MustCompile(`^(none yet|none: .+)$`)
+var noMutant = regexp.MustCompile(`^none: .+$`)
 
 // A page is the specification: its rules in their order, and its sections, those of
 // which every rule is planned marked.

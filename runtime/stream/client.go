@@ -71,6 +71,9 @@ type answered struct {
 
 // decide answers a request for consent in the name of the client.
 func (c *client) decide(ctx context.Context, d decision) (*answered, *httpguard.Problem) {
+	if d.Approve == nil {
+		return nil, httpguard.ProblemOf(httpguard.NoDecision, "approve is true or false")
+	}
 	a, err := d.answer()
 	if err != nil {
 		return nil, httpguard.ProblemOf(httpguard.BadRequest, "request and approve are wanted; grant, for and cover have the values of docs/stream.md")
@@ -87,7 +90,7 @@ func (c *client) decide(ctx context.Context, d decision) (*answered, *httpguard.
 	if res.Kind != consent.Rejected {
 		return out, nil
 	}
-	return out, rejectionProblem(res.Reason)
+	return out, httpguard.Rejected(res.Reason)
 }
 
 func (d *decision) answer() (a action.Answer, err error) {
@@ -105,26 +108,4 @@ func (d *decision) answer() (a action.Answer, err error) {
 		a.For, err = time.ParseDuration(d.For)
 	}
 	return a, err
-}
-
-// rejectionProblem returns what an answer is told that was rejected.
-func rejectionProblem(why consent.Rejection) *httpguard.Problem {
-	code := httpguard.BadRequest
-	switch why {
-	case consent.UnknownRequest:
-		code = httpguard.UnknownRequest
-	case consent.TermsChanged:
-		code = httpguard.Changed
-	case consent.AlreadyResolved:
-		code = httpguard.AlreadyResolved
-	case consent.RequestExpired:
-		code = httpguard.Expired
-	case consent.NotPermitted, consent.SelfApproval:
-		code = httpguard.NotPermitted
-	case consent.NotRecorded:
-		code = httpguard.JournalUnavailable
-	}
-	p := httpguard.ProblemOf(code, "")
-	p.Reason = why.String()
-	return p
 }

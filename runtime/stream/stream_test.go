@@ -161,7 +161,7 @@ func TestDecide(t *testing.T) {
 	}{
 		{mallory, `,"approve":true`, "not_permitted", "not_permitted", http.StatusForbidden},
 		{agent, `,"approve":true`, "not_permitted", "self_approval", http.StatusForbidden},
-		{alice, ``, "bad_request", "", http.StatusBadRequest},
+		{alice, ``, "no_decision", "", http.StatusBadRequest},
 		{alice, `,"approve":true,"grant":"forever"`, "bad_request", "", http.StatusBadRequest},
 		{alice, `,"approve":true,"by":"bob"`, "bad_request", "", http.StatusBadRequest},
 	} {

@@ -45,6 +45,8 @@ type Approvals[C any] struct {
 	cfg    Config[C]
 	closed sched.Event // fires when requests no longer change
 
+	foreseeing chan struct{} // holds one for each Foresee that asks
+
 	mu    lockorder.Mutex[lockorder.Approvals]
 	key   []byte
 	book  *consent.Book
@@ -55,7 +57,7 @@ type Approvals[C any] struct {
 
 // Open prepares a for use, with a random key.
 func (a *Approvals[C]) Open(cfg Config[C]) {
-	a.cfg, a.key, a.calls = cfg, make([]byte, 32), map[string]C{}
+	a.cfg, a.key, a.calls, a.foreseeing = cfg, make([]byte, 32), map[string]C{}, make(chan struct{}, maxForeseen)
 	_, _ = rand.Read(a.key) // never fails
 	a.book = consent.NewBook(a.key)
 }
@@ -186,7 +188,11 @@ func (a *Approvals[C]) Find(match func(C) bool) (found C) {
 // shown as length and salted digest. It returns nil when the arguments cannot be shown, because their
 // code may panic.
 func (a *Approvals[C]) Show(args wire.Value, reveal []string) (text []byte) {
+	return show(a.Key(), args, reveal)
+}
+
+func show(key []byte, args wire.Value, reveal []string) (text []byte) {
 	defer func() { _ = recover() }()
-	text, _ = consent.Show(a.Key(), args, reveal...)
+	text, _ = consent.Show(key, args, reveal...)
 	return text
 }

@@ -20,6 +20,7 @@ const (
 	MethodNotAllowed   Code = "method_not_allowed"
 	AlreadyResolved    Code = "already_resolved"
 	Changed            Code = "changed"
+	BindingMismatch    Code = "binding_mismatch"
 	Expired            Code = "expired"
 	UnknownRequest     Code = "unknown_request"
 	JournalUnavailable Code = "journal_unavailable"
@@ -47,6 +48,7 @@ var known = map[Code]struct {
 	BadRequest:         {http.StatusBadRequest, "The request cannot be understood"},
 	AlreadyResolved:    {http.StatusConflict, "The request for consent was answered before"},
 	Changed:            {http.StatusConflict, "Another approver has edited what the approval is for"},
+	BindingMismatch:    {http.StatusConflict, "The call would not be the one that was asked about"},
 	Expired:            {http.StatusGone, "The request for consent has expired"},
 	UnknownRequest:     {http.StatusNotFound, "There is no such request for consent"},
 	JournalUnavailable: {http.StatusServiceUnavailable, "The journal cannot be read or written now"},

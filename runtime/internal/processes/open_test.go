@@ -83,13 +83,17 @@ func TestOpenRefuses(t *testing.T) {
 	}{
 		{"no runner", "the executor has no runner", func(_ *host, cfg *processes.Config, _ *process.Command, _ *testing.T) { cfg.Runner = nil }},
 		{"no program", "command_not_found", func(_ *host, _ *processes.Config, c *process.Command, _ *testing.T) { c.Program = "nothing" }},
-		{"a script", "begins with #!", func(h *host, _ *processes.Config, _ *process.Command, t *testing.T) { h.write(t, "bin/tool", "#!/bin/sh") }},
+		{"a script", "begins with #!", func(h *host, _ *processes.Config, _ *process.Command, t *testing.T) {
+			h.write(t, "bin/tool", "#!/bin/sh")
+		}},
 		{"a program that tools may write", "which tools may write", func(h *host, _ *processes.Config, _ *process.Command, t *testing.T) {
 			h.vars["TOOLS"] = filepath.Join(h.dir, "workspace")
 			h.write(t, "workspace/tool", "a program")
 		}},
 		{"a relative workspace", "no absolute path", func(_ *host, cfg *processes.Config, _ *process.Command, _ *testing.T) { cfg.Workspace = "workspace" }},
-		{"a folder without a workspace", "the executor has none", func(_ *host, cfg *processes.Config, c *process.Command, _ *testing.T) { cfg.Workspace, c.Dir = "", "src" }},
+		{"a folder without a workspace", "the executor has none", func(_ *host, cfg *processes.Config, c *process.Command, _ *testing.T) {
+			cfg.Workspace, c.Dir = "", "src"
+		}},
 		{"a folder outside", "is not below the workspace", func(_ *host, _ *processes.Config, c *process.Command, _ *testing.T) { c.Dir = "../data" }},
 		{"a cache outside", "is no name of a folder", func(_ *host, _ *processes.Config, c *process.Command, _ *testing.T) {
 			c.Caches = []process.Variable{{Name: "X", Value: ".."}}
