@@ -34,12 +34,20 @@ func (e *Executor) Decide(ctx context.Context, requestID string, a action.Answer
 	if res.Kind == consent.Accepted && !a.NoWait {
 		e.sched.Wait(c.record.Final, nil, ctx.Done())
 	}
-	setCall(&res, c)
+	answering{c: c}.describe(&res)
 	return res
 }
 
-// setCall sets the fields about the call of the request.
-func setCall(r *action.Resolution, c *call) {
+// An answering is one answer to the request of a call.
+type answering struct {
+	c       *call
+	request string
+	answer  *consent.Answer
+}
+
+// describe sets what a resolution says of the call of the request.
+func (g answering) describe(r *action.Resolution) {
+	c := g.c
 	r.Call = c.id
 	ended := c.record.Final == nil || c.record.Final.Fired()
 	if ended {
@@ -59,7 +67,7 @@ func setCall(r *action.Resolution, c *call) {
 // is none to wait for.
 func (e *Executor) resolve(ctx context.Context, requestID string, a action.Answer) (action.Resolution, *call) {
 	if e.log.On() && (e.approvals.Closed().Fired() || e.log.Stalled()) { // the request can be answered later
-		return e.notRecorded(e.approvals.Call(requestID)), nil
+		return answering{c: e.approvals.Call(requestID)}.notRecorded(), nil
 	}
 	e.approvals.ProcessDueOf(requestID)
 	answer := answerOf(&a)
@@ -71,13 +79,13 @@ func (e *Executor) resolve(ctx context.Context, requestID string, a action.Answe
 		a.Edit = nil
 	}
 	answer.Barred = !e.mayAnswer(ctx, requestID, answer, a.By, false)
-	edited := c.prepareEdit(ctx, requestID, a.Edit, answer)
-	result := c.recordAnswer(requestID, answer, edited)
+	g := answering{c, requestID, answer}
+	result := g.record(g.prepareEdit(ctx, a.Edit))
 	if err := c.trail.FlushThroughStall(); err != nil {
 		r := c.journalUnavailable(err)
 		r.cause = lifecycle.ByConsent // a call that runs by now is not concerned
 		c.finish(r)
-		return e.notRecorded(c), nil
+		return g.notRecorded(), nil
 	}
 	res := action.Resolution{Kind: result.Resolution, Reason: result.Rejection, Call: c.id, Missing: result.Missing, Granted: result.Granted}
 	if result.Resolution == consent.Accepted {
@@ -101,7 +109,7 @@ func (e *Executor) answerUnknown(request string, a *consent.Answer) action.Resol
 		Time: ev.At, Kind: runtime.EventApprovalDecided, RequestID: request, By: a.By, Resolution: ev.Result.Resolution.String(),
 		Rejection: ev.Result.Rejection.String(),
 	}); err != nil {
-		return e.notRecorded(nil)
+		return answering{}.notRecorded()
 	}
 	return action.Resolution{Kind: ev.Result.Resolution, Reason: ev.Result.Rejection}
 }
@@ -114,14 +122,15 @@ type edit struct {
 
 // prepareEdit decodes the arguments of an approver's edit, asks the policy about them, and
 // stores the resulting question in the answer.
-func (c *call) prepareEdit(ctx context.Context, request string, text []byte, a *consent.Answer) *edit {
+func (g answering) prepareEdit(ctx context.Context, text []byte) *edit {
+	c, a := g.c, g.answer
 	if text == nil || !a.Approve {
 		return nil
 	}
 	c.progress.Lock()
 	present := c.values.Final
 	c.progress.Unlock()
-	e := &edit{Edit: c.exec.approvals.Edit(ctx, request, text, a, present, c.subject())}
+	e := &edit{Edit: c.exec.approvals.Edit(ctx, g.request, text, a, present, c.subject())}
 	if e.Panicked != nil {
 		c.exec.report(c.panicFault(e.Panicked))
 	}
@@ -149,12 +158,13 @@ func (c *ident) evaluateDetached(ctx context.Context, in runtime.PolicyInput) (r
 	})
 }
 
-// recordAnswer resolves the request of the call by an answer, in one step.
-func (c *call) recordAnswer(request string, a *consent.Answer, ed *edit) *consent.Result {
+// record resolves the request of the call by the answer, in one step.
+func (g answering) record(ed *edit) *consent.Result {
+	c := g.c
 	c.progress.Lock()
 	defer c.progress.Unlock()
 	now := c.clock()
-	ev := c.exec.approvals.Decide(now, request, a)
+	ev := c.exec.approvals.Decide(now, g.request, g.answer)
 	n := note{at: now, answer: &ev}
 	if ed == nil || ev.Result.Resolution == consent.Rejected || c.progress.Life.Ended() {
 		c.transition(runtime.EventApprovalDecided, c.progress.State(), &n)
@@ -175,10 +185,10 @@ func (c *call) recordAnswer(request string, a *consent.Answer, ed *edit) *consen
 
 // notRecorded returns the resolution of an answer that could not be recorded and
 // therefore has no effect.
-func (e *Executor) notRecorded(c *call) action.Resolution {
+func (g answering) notRecorded() action.Resolution {
 	res := action.Resolution{Reason: consent.NotRecorded}
-	if c != nil {
-		setCall(&res, c)
+	if g.c != nil {
+		g.describe(&res)
 	}
 	return res
 }

@@ -19,6 +19,9 @@ import (
 // call. It reports false when the call has ended.
 func (c *call) prepareQuestion() bool {
 	j := &c.worker.Scratch.evaluation
+	if j.Reason != runtime.ReasonNone || !j.Asks && !c.approved() {
+		return true
+	}
 	if c.consent == nil {
 		c.progress.Lock() // the goroutine that ends the call reads it
 		c.consent = &consentState{}
@@ -86,14 +89,6 @@ func (c *call) previewFailed(err error) (j evaluation) {
 	j.Refuse(runtime.ReasonPreviewFailed, runtime.Detail{Code: code}, message)
 	j.fault = c.newFault(runtime.ReasonPreviewFailed, fmt.Errorf("preview: %w", err))
 	return j
-}
-
-// previewLate returns the result of a call whose preview took too long.
-func (c *ident) previewLate() *result {
-	return &result{
-		event: runtime.EventFailed, to: runtime.StateFailed, fault: c.newFault(runtime.ReasonPreviewFailed, errPreviewLate),
-		outcome: outcomes.PreviewLate(c.record.Tool),
-	}
 }
 
 // questionOf returns the question about the call with some arguments. The error says

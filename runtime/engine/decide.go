@@ -9,7 +9,6 @@ import (
 	"github.com/ambit-tools/ambit/runtime/internal/outcomes"
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
 	"github.com/ambit-tools/ambit/runtime/internal/tally"
-	"github.com/ambit-tools/ambit/runtime/internal/tap"
 	"github.com/ambit-tools/ambit/runtime/internal/tools"
 )
 
@@ -46,7 +45,7 @@ func (c *call) decide() *result {
 		if c.worker.Scratch.effect, err = c.fillRulesCall(&c.worker.Scratch.rulesCall, c.values.Final); err != nil {
 			c.failPolicy("arguments", fmt.Errorf("the arguments have no canonical form: %w", err))
 		}
-		if !c.prepareConsent() {
+		if !c.prepareQuestion() {
 			return workerDone
 		}
 		tapped := c.tapDecision()
@@ -104,24 +103,6 @@ func (c *call) snapshot() bool {
 	}
 	c.worker.Scratch.view.open(c)
 	return true
-}
-
-// prepareConsent prepares what approvers are shown of the call, if it needs consent. It reports
-// false when the call has ended.
-func (c *call) prepareConsent() bool {
-	if j := &c.worker.Scratch.evaluation; j.Reason != runtime.ReasonNone || !j.Asks && !c.approved() {
-		return true
-	}
-	return c.prepareQuestion()
-}
-
-// tapDecision returns the decision that the policy has just made about the call, for the tap; nil
-// when there is none to follow.
-func (c *work) tapDecision() *tap.Decision {
-	if c.exec.follower == nil || c.dry {
-		return nil
-	}
-	return c.decisionForTap()
 }
 
 // admit checks the call against the rules and reserves what it uses, if the facts that the policy
@@ -282,8 +263,12 @@ func (c *ident) checkBlocked() *result {
 // tool. The call holds the slot until its handler has returned, even when the call has ended
 // before.
 func (c *call) awaitTurn() *result {
-	if c.batch != nil && !c.batch.wait(c) {
-		return workerDone
+	if b := c.batch; b != nil {
+		c.exec.sched.Fire(&b.admitted)
+		if !c.progress.Enter(lifecycle.Held, c.progress.TurnEnds(), c.now) || c.exec.sched.Wait(b.open, c.done(), nil) == sched.Second {
+			return workerDone
+		}
+		c.now = c.clock()
 	}
 	if c.slotGranted != nil {
 		due := c.progress.TurnEnds()

@@ -3,8 +3,8 @@ package engine
 import (
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/action"
+	"github.com/ambit-tools/ambit/runtime/internal/commitlog"
 	"github.com/ambit-tools/ambit/runtime/internal/outcomes"
-	"github.com/ambit-tools/ambit/runtime/internal/tools"
 	"github.com/ambit-tools/ambit/runtime/rules"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
@@ -37,8 +37,12 @@ func (c *call) checkGates() *result {
 		return denied(outcomes.RunFinished())
 	}
 	c.inGates = true
-	if r := c.checkJournal(); r != nil {
-		return r
+	err := c.exec.log.Health()
+	if err == nil && c.unrecorded {
+		err = commitlog.ErrStalled // the commit log was stalled when the call was made
+	}
+	if err != nil {
+		return c.journalUnavailable(err)
 	}
 	if c.ctx.Err() != nil {
 		return aborted(outcomes.Cancelled())
@@ -84,11 +88,6 @@ func (c *call) decode() *result {
 	case violations != nil:
 		return invalidInputResult(violations, nil)
 	}
-	return c.recordValidated(&in)
-}
-
-// recordValidated stores the decoded input.
-func (c *call) recordValidated(in *tools.Input) *result {
 	c.progress.Lock()
 	defer c.progress.Unlock()
 	if c.progress.Life.Ended() {

@@ -92,17 +92,12 @@ func (c *call) recordPrepared(state wire.Value) {
 // flushIntent waits until it is durable that the handler is about to start. A call whose intent
 // cannot be written, or which has ended, does not start.
 func (c *call) flushIntent() *result {
-	if c.exec.log.On() {
-		return c.awaitIntent()
+	if !c.exec.log.On() {
+		if c.done().Fired() {
+			return workerDone
+		}
+		return nil
 	}
-	if c.done().Fired() {
-		return workerDone
-	}
-	return nil
-}
-
-// awaitIntent is flushIntent with a journal.
-func (c *call) awaitIntent() *result {
 	if err := c.trail.Flush(); err != nil {
 		return c.journalUnavailable(err)
 	}
@@ -123,28 +118,12 @@ func (c *ident) journalUnavailable(err error) *result {
 	return e
 }
 
-// checkJournal refuses the call when the journal cannot be written.
-func (c *call) checkJournal() *result {
-	err := c.exec.log.Health()
-	if err == nil && c.unrecorded {
-		err = commitlog.ErrStalled // the commit log was stalled when the call was made
-	}
-	if err != nil {
-		return c.journalUnavailable(err)
-	}
-	return nil
-}
-
 // flushOutcome waits until the outcome of c is durable. When it cannot be written the caller does
 // not get it, because a restarted executor would not know it.
 func (c *call) flushOutcome() {
-	if !c.dry && c.exec.log.On() {
-		c.awaitOutcome()
+	if c.dry || !c.exec.log.On() {
+		return
 	}
-}
-
-// awaitOutcome is flushOutcome with a journal.
-func (c *call) awaitOutcome() {
 	err := c.trail.Flush()
 	switch {
 	case err == nil,

@@ -23,7 +23,7 @@ func (t *Turn) Execute(ctx context.Context, in runtime.Call) (out runtime.Outcom
 	ctx = deadline.OrBackground(ctx)
 	switch c, earlier := t.begin(ctx, in, nil); {
 	case c != nil:
-		c.await(&out)
+		caller{c}.await(&out)
 	case earlier != nil:
 		out = t.run.session.awaitOther(ctx, earlier)
 	default:

@@ -6,7 +6,6 @@ import (
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/internal/deadline"
 	"github.com/ambit-tools/ambit/runtime/internal/outcomes"
-	"github.com/ambit-tools/ambit/runtime/internal/sched"
 	"github.com/ambit-tools/ambit/runtime/internal/simhooks"
 	"github.com/ambit-tools/ambit/runtime/internal/tools"
 	"github.com/ambit-tools/ambit/runtime/internal/usercode"
@@ -81,8 +80,8 @@ func (c *call) attempts() *result {
 		if !again {
 			return c.accept(late)
 		}
-		if r := c.backOff(wait); r != nil {
-			return r
+		if c.exec.sched.WaitFor(c.done(), wait) {
+			return workerDone
 		}
 		if r := c.restart(); r != nil {
 			return r
@@ -136,17 +135,6 @@ func (c *call) retry(late bool) (wait time.Duration, again bool) {
 	}
 	wait = tools.Backoff(c.tool.Spec.Retry, c.progress.Life.Attempt())
 	return wait, c.progress.HasBudget(wait+c.turn.minimum) && c.rollBackAttempt()
-}
-
-// backOff waits.
-func (c *ident) backOff(wait time.Duration) *result {
-	late := sched.NewEvent()
-	t := c.exec.sched.After(wait, func() { c.exec.sched.Fire(late) })
-	defer t.Stop()
-	if c.exec.sched.Wait(late, c.done(), nil) != sched.First {
-		return workerDone
-	}
-	return nil
 }
 
 // rollBackAttempt rolls back what the present attempt did and records that there will be another. It

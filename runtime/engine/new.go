@@ -68,7 +68,7 @@ func NewExecutor(reg *runtime.Registry, policy runtime.Policy, opts ...Option) (
 	e.seen.Open(&e.sched, e.log)
 	e.attempts = attempt.Env{Sched: &e.sched, Lease: e.lease, Participants: e.participants, Live: publisher{e}, Grace: grace}
 	e.openApprovals()
-	e.workers.Open(&e.sched, e.instantZero, (*call).execute, (*call).expire)
+	e.workers.Open(&e.sched, e.instantZero, (*call).execute, func(c *call) time.Time { return timer{c}.expire() })
 	e.evaluations.Open(&e.sched, reg.Len(), e.policyTimeout)
 	e.openTap()
 	e.slots = make([]sched.Slots, reg.Len())

@@ -9,7 +9,6 @@ import (
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/internal/facts"
-	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
 	"github.com/ambit-tools/ambit/runtime/internal/lockorder"
 	"github.com/ambit-tools/ambit/runtime/internal/metadata"
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
@@ -216,16 +215,4 @@ const (
 type batch struct {
 	admitted sched.Event  // fires when the call is admitted
 	open     *sched.Event // fires when all calls of the batch are: they may start
-}
-
-// wait waits until the rest of the batch is admitted too. It reports false when the call has ended.
-func (b *batch) wait(c *call) bool {
-	c.exec.sched.Fire(&b.admitted)
-	return c.progress.Enter(lifecycle.Held, c.progress.TurnEnds(), c.now) && c.exec.sched.Wait(b.open, c.done(), nil) == sched.First && c.refreshNow()
-}
-
-// refreshNow updates the time of the call after a wait.
-func (c *work) refreshNow() bool {
-	c.now = c.clock()
-	return true
 }

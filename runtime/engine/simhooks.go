@@ -11,9 +11,13 @@ import (
 	"github.com/ambit-tools/ambit/runtime/internal/wording"
 )
 
-// decisionForTap is tapDecision when there is a tap.
-func (c *work) decisionForTap() *tap.Decision {
+// tapDecision returns the decision that the policy has just made about the call, for the tap; nil
+// when there is none to follow.
+func (c *work) tapDecision() *tap.Decision {
 	w := &c.worker.Scratch
+	if c.exec.follower == nil || c.dry {
+		return nil
+	}
 	if w.evaluation.Detail.Rule == decision.RuleBreaker { // the policy was not evaluated
 		return nil
 	}

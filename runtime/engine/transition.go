@@ -102,16 +102,8 @@ func (e *Executor) emitsEvents() bool { return e.delivery.HasSinks() || e.log.On
 // operatorText returns the text that the event of an outcome has for operators. It may run code of
 // the tool: no lock is held, and the timer can still end the call.
 func (c *call) operatorText(out *runtime.Outcome, fault *action.CallError) string {
-	if fault == nil && len(out.Violations)+len(out.Denials) == 0 {
-		return ""
-	}
-	return c.operatorTextSlow(out, fault)
-}
-
-// operatorTextSlow is operatorText when there is a fault, a violation or a denial.
-func (c *call) operatorTextSlow(out *runtime.Outcome, fault *action.CallError) string {
 	switch {
-	case c.dry || !c.exec.emitsEvents():
+	case fault == nil && len(out.Violations)+len(out.Denials) == 0, c.dry, !c.exec.emitsEvents():
 		return ""
 	case fault != nil:
 		return c.redactText(fault.Text)
