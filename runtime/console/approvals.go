@@ -124,8 +124,8 @@ func (p *pages) approvals(q *request) error {
 // A waitingItem is a request as the list shows it.
 type waitingItem struct {
 	*view.Request
-	Name, Message, EffectWords, Left string
-	Given                            int
+	Name, Message, EffectWords, Left, Until string
+	Given                                   int
 }
 
 func itemOf(v *view.Request, now time.Time) waitingItem {
@@ -135,7 +135,7 @@ func itemOf(v *view.Request, now time.Time) waitingItem {
 		message += "..."
 	}
 	return waitingItem{
-		v, cmp.Or(v.Title, v.Tool), message, effects[v.Effect], span(max(v.Expires.Sub(now), 0)), len(v.Votes),
+		v, cmp.Or(v.Title, v.Tool), message, effects[v.Effect], span(max(v.Expires.Sub(now), 0)), momentOf(v.Expires).Machine, len(v.Votes),
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"net/http"
+	"net/url"
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime"
@@ -24,6 +25,7 @@ type callPage struct {
 	OutputMore                     int
 	Policy                         string // what it decided, as JSON
 	ArgumentsLink                  string
+	Subject                        string // of the events of the call
 	MayCancel, MayUndo, MayResolve bool
 	Unblock                        []string // that would unblock the call
 }
@@ -36,6 +38,11 @@ func (p *pages) audited(q *request) (*recordedCall, error) {
 		return nil, problem(httpguard.NotPermitted, "")
 	}
 	return p.callOf(q, key)
+}
+
+// subjectOf is the subject of the events of a call, as package stream has it.
+func subjectOf(key journal.CallKey) string {
+	return "sessions/" + url.PathEscape(key.Session) + "/calls/" + url.PathEscape(key.Call)
 }
 
 // call serves the page of a call.
@@ -54,6 +61,7 @@ func (p *pages) showCall(q *request, status int, c *recordedCall, n *notice) {
 	d := &callPage{
 		recordedCall: c, Notice: n, OutcomeWords: "has not ended", Reason: c.reasonName(), Arguments: tableOf(c.Args), RanWith: tableOf(c.Final),
 		Policy: indented(c.Decision), ArgumentsLink: p.link.Act(c.Session, c.Call, "arguments"),
+		Subject: subjectOf(c.CallKey),
 	}
 	d.OutputText, d.OutputMore = cut(indented(c.Output), most)
 	if c.Outcome != nil {

@@ -29,7 +29,7 @@ func TestApprovals(t *testing.T) {
 	assert.Contains(t, list.text, "Send two lines to ada?")
 	assert.Contains(t, list.text, "0 of 1 approval given. You may answer.")
 	one := alice.get("/approvals/" + id)
-	for _, part := range []string{"waits for an answer", "<code>/to</code>", "<pre>ada</pre>", "<pre>two\nlines</pre>", "alice, bob, members of finance", "cannot be undone", `<button class="no" name="decision" value="deny">`, secret} {
+	for _, part := range []string{"waits for an answer", "<code>/to</code>", "<pre>ada</pre>", "<pre>two\nlines</pre>", "alice, bob, members of finance", "cannot be undone", `<button class="no" data-key="d" name="decision" value="deny">`, secret} {
 		assert.Contains(t, one.text, part)
 	}
 	done := alice.answer(id, "decision", "approve")
@@ -47,7 +47,7 @@ func TestApprovals(t *testing.T) {
 	out := r.Executor.Await(t.Context(), "s", q.CallID)
 	assert.Equal(t, runtime.ReasonConsentDenied, out.Reason)
 	assert.Contains(t, out.Message, "not today")
-	assert.Contains(t, alice.get("/approvals/"+id).text, "<strong>denied</strong>")
+	assert.Contains(t, alice.get("/approvals/"+id).text, "<strong data-say>denied</strong>")
 	assert.Empty(t, r.reported.String())
 }
 

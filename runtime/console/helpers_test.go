@@ -174,17 +174,27 @@ func (b *buffer) String() string {
 
 func start(t *testing.T, edit ...func(*console.Options)) *rig {
 	t.Helper()
+	return startWith(t, nil, edit...)
+}
+
+// startWith is start with another configuration of the host.
+func startWith(t *testing.T, config func(*host.Config), edit ...func(*console.Options)) *rig {
+	t.Helper()
 	r := &rig{T: t}
 	report := func(err error) { _, _ = io.WriteString(&r.reported, err.Error()+"\n") }
 	o := console.Options{Out: &r.printed, Report: report}
 	for _, f := range edit {
 		f(&o)
 	}
-	h, err := host.Open(t.Context(), host.Config{
+	c := host.Config{
 		Tools: tools(), Policy: allow, Dir: t.TempDir(), Operators: auditors{}, Report: report,
 		Identity: func(string) (string, []string) { return "owner", []string{"admins"} },
 		Serve:    host.Serve{Addr: "127.0.0.1:0", Mount: []func(*host.Host) (string, http.Handler){console.Mount(o)}},
-	})
+	}
+	if config != nil {
+		config(&c)
+	}
+	h, err := host.Open(t.Context(), c)
 	require.NoError(t, err)
 	r.Host = h
 	t.Cleanup(func() { assert.NoError(t, h.Close(context.Background())) })
@@ -318,6 +328,9 @@ func (b *browser) answer(id string, fields ...string) *page {
 }
 
 var hiddenField = regexp.MustCompile(`<input type="hidden" name="([^"]*)" value="([^"]*)">`)
+
+// ownScript is the one script of a page.
+var ownScript = regexp.MustCompile(`<script src="/static/[0-9a-f]{16}/console\.js" defer></script>`)
 
 // hidden returns the hidden fields of a page that answers, each once.
 func hidden(text string) url.Values {

@@ -70,6 +70,12 @@ func (l links) Run(session, run string) string {
 // Style is the style sheet.
 func (l links) Style() string { return l.prefix + styleSheet.path }
 
+// Script is what updates pages, and takes keys.
+func (l links) Script() string { return l.prefix + script.path }
+
+// Events is the stream of the host, which no prefix of a console changes.
+func (l links) Events() string { return "/events" }
+
 // Icon is the icon of the pages.
 func (l links) Icon() string { return l.prefix + icon.path }
 

@@ -1,6 +1,7 @@
 package console
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net/http"
@@ -52,7 +53,9 @@ func (p *pages) refusalOf(err error) refusal {
 		told.Reason = string(a.Code)
 		return refusal{told}
 	}
-	p.report(err)
+	if !errors.Is(err, context.Canceled) { // otherwise the client is gone, as when a person goes on to another page
+		p.report(err)
+	}
 	return refusal{httpguard.ProblemOf(httpguard.Failed, "")}
 }
 

@@ -11,10 +11,13 @@ import (
 var (
 	//go:embed static/console.css
 	styleText []byte
+	//go:embed static/console.js
+	scriptText []byte
 	//go:embed static/icon.svg
 	iconText []byte
 
 	styleSheet = newAsset("console.css", "text/css; charset=utf-8", styleText)
+	script     = newAsset("console.js", "text/javascript; charset=utf-8", scriptText)
 	icon       = newAsset("icon.svg", "image/svg+xml", iconText)
 )
 
@@ -36,7 +39,7 @@ func isAsset(l links, r *http.Request) bool {
 
 // serveAsset answers a request for an asset.
 func serveAsset(w http.ResponseWriter, r *http.Request) {
-	for _, a := range []asset{styleSheet, icon} {
+	for _, a := range []asset{styleSheet, script, icon} {
 		if strings.HasSuffix(r.URL.Path, a.path) {
 			w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
 			w.Header().Set("Content-Type", a.kind)

@@ -1,0 +1,72 @@
+package console_test
+
+import (
+	"context"
+	"time"
+
+	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/wire"
+)
+
+// tools are those that only the tests of a browser need: hold, which runs until it is released, post, of which
+// it is not known whether it took effect, plan, whose requests have a preview, and soon, whose requests expire
+// while a person looks.
+func (s *stage) tools() []*runtime.Tool {
+	asked := func(timeout time.Duration, preview bool) *runtime.Consent {
+		return &runtime.Consent{Ask: runtime.ConsentAskAlways, Approvers: []string{"alice", "bob"}, Reveal: []string{"pin"}, Message: "Send {text} to {to}?", AllowEdit: true, Preview: preview, Timeout: timeout}
+	}
+	answer := func(_ context.Context, in wire.Value) (wire.Value, error) { return in, nil }
+	return []*runtime.Tool{
+		runtime.NewDynamicTool(&runtime.Spec{Name: "hold", Effect: runtime.SideEffectWrite}, codec{}, s.hold),
+		runtime.NewDynamicTool(&runtime.Spec{Name: "post", Effect: runtime.SideEffectWrite}, codec{}, func(ctx context.Context, in wire.Value) (wire.Value, error) {
+			_, err := runtime.WritePartOf(ctx, elsewhere{})
+			return in, err
+		}),
+		runtime.NewDynamicTool(&runtime.Spec{Name: "plan", Title: "Plan a letter", Limits: runtime.Limits{Input: 8 << 20, Output: 8 << 20}, Effect: runtime.SideEffectWrite, Consent: asked(0, true)}, codec{}, answer,
+			runtime.WithDynamicPreview(func(context.Context, wire.Value) (runtime.Preview, error) {
+				return runtime.Preview{MediaType: "text/x-diff", Text: diff}, nil
+			})),
+		runtime.NewDynamicTool(&runtime.Spec{Name: "soon", Effect: runtime.SideEffectWrite, Consent: asked(3*time.Second, false)}, codec{}, answer),
+	}
+}
+
+const diff = `--- a/letters/ada.txt
++++ b/letters/ada.txt
+@@ -1,4 +1,4 @@
+ Dear Ada,
+-the invoice of 10 euros is due on Monday.
++the invoice of 99 euros is due on Monday.
+-Yours, Bob
++Yours, Alice, and greetings from everybody who has worked on the engine in the last years
+ P.S. none
+`
+
+// hold reports what a script says until it is released.
+func (s *stage) hold(ctx context.Context, in wire.Value) (wire.Value, error) {
+	s.begun <- struct{}{}
+	for {
+		select {
+		case text := <-s.said:
+			if err := runtime.Report(ctx, runtime.Progress{Text: text}); err != nil {
+				return nil, err
+			}
+		case <-s.held:
+			return in, nil
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+}
+
+// elsewhere is a system that never says whether it has committed.
+type elsewhere struct{}
+
+func (elsewhere) Begin(context.Context, runtime.CallKey) (runtime.Part, error) {
+	return elsewhere{}, nil
+}
+func (elsewhere) Unsettled(context.Context) ([]runtime.CallKey, error) { return nil, nil }
+func (elsewhere) Settle(context.Context, runtime.CallKey, bool) error  { return nil }
+func (elsewhere) Seal(context.Context) ([]byte, error)                 { return []byte("sealed"), nil }
+func (elsewhere) Commit(context.Context) error                         { return runtime.ErrMaybeCommitted }
+func (elsewhere) Rollback(context.Context) error                       { return nil }
+func (elsewhere) Foreign()                                             {}
