@@ -59,7 +59,7 @@ func TestNothingChangesByGet(t *testing.T) {
 	require.NoError(t, err)
 	all := "?decision=approve&grant=session&cover=tool&reviewed=x&binding=" + hidden(alice.get("/approvals/"+id).text).Get("binding")
 	for _, path := range []string{
-		"/", "/ended", "/approvals/" + id, "/approvals/" + id + "/arguments", "/calls", "/calls/s/c1", "/calls/s/c1/undo", "/calls/s/c1/cancel", "/calls/s/c1/resolve", "/calls/s/c1/artifact",
+		"/", "/ended", "/approvals/" + id, "/approvals/" + id + "/arguments", "/calls", "/runs/x", "/calls/s/c1", "/calls/s/c1/undo", "/calls/s/c1/cancel", "/calls/s/c1/resolve", "/calls/s/c1/artifact",
 		"/grants", "/grants/" + id + "/revoke", "/tools", "/tools/file",
 	} {
 		for _, method := range []string{http.MethodGet, http.MethodHead} {

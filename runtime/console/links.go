@@ -2,6 +2,7 @@ package console
 
 import (
 	"net/url"
+	"strconv"
 	"strings"
 )
 
@@ -62,8 +63,18 @@ func (l links) GrantsAfter(id string) string {
 	return l.Grants() + "?" + url.Values{"after": {id}}.Encode()
 }
 
-// Run is the list of the calls of a run.
+// Run is the page of a run.
 func (l links) Run(session, run string) string {
+	return l.prefix + "/runs/" + part(run) + "?" + url.Values{"session": {session}}.Encode()
+}
+
+// RunBefore is the page of the calls of a run before an entry.
+func (l links) RunBefore(session, run string, before uint64) string {
+	return l.Run(session, run) + "&before=" + strconv.FormatUint(before, 10)
+}
+
+// CallsOfRun is the list of the calls of a run.
+func (l links) CallsOfRun(session, run string) string {
 	return l.Calls() + "?" + url.Values{"session": {session}, "run": {run}}.Encode()
 }
 

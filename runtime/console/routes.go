@@ -27,6 +27,7 @@ var routes = []route{
 	{http.MethodPost, "/calls/{session}/{call}/cancel", (*pages).cancel},
 	{http.MethodPost, "/calls/{session}/{call}/resolve", (*pages).resolve},
 	{http.MethodGet, "/calls/{session}/{call}/artifact", (*pages).artifact},
+	{http.MethodGet, "/runs/{run}", (*pages).run},
 	{http.MethodGet, "/grants", (*pages).grants},
 	{http.MethodPost, "/grants/{id}/revoke", (*pages).revoke},
 	{http.MethodGet, "/tools", (*pages).tools},
