@@ -78,6 +78,21 @@ func (l links) CallsOfRun(session, run string) string {
 	return l.Calls() + "?" + url.Values{"session": {session}, "run": {run}}.Encode()
 }
 
+// Audit is the list of the entries of the journal.
+func (l links) Audit() string { return l.prefix + "/audit" }
+
+// Entry is the page of an entry.
+func (l links) Entry(seq uint64) string { return l.Audit() + "/" + strconv.FormatUint(seq, 10) }
+
+// Verify compares the journal with what proves it.
+func (l links) Verify() string { return l.Audit() + "/verify" }
+
+// Export is the journal as JSON lines.
+func (l links) Export() string { return l.Audit() + "/export" }
+
+// Health is the page about the host.
+func (l links) Health() string { return l.prefix + "/health" }
+
 // Style is the style sheet.
 func (l links) Style() string { return l.prefix + styleSheet.path }
 

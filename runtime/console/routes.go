@@ -30,6 +30,11 @@ var routes = []route{
 	{http.MethodGet, "/runs/{run}", (*pages).run},
 	{http.MethodGet, "/grants", (*pages).grants},
 	{http.MethodPost, "/grants/{id}/revoke", (*pages).revoke},
+	{http.MethodGet, "/audit", (*pages).journal},
+	{http.MethodGet, "/audit/export", (*pages).export},
+	{http.MethodGet, "/audit/{seq}", (*pages).entry},
+	{http.MethodPost, "/audit/verify", (*pages).verify},
+	{http.MethodGet, "/health", (*pages).health},
 	{http.MethodGet, "/tools", (*pages).tools},
 	{http.MethodGet, "/tools/{name}", (*pages).tool},
 }

@@ -164,13 +164,23 @@ func (h *Host) handler() http.Handler {
 	mux.Handle("GET /stream", guard.Known(h.counted(events.Socket())))
 	mux.Handle("GET /events", guard.Known(events.Events()))
 	mux.Handle("GET /metrics", guard.Known(h.metrics.Handler(h.Executor)))
-	mux.HandleFunc("GET /health", h.health)
 	mux.Handle("GET "+httpguard.LoginPath, &h.sessions)
 	mux.HandleFunc("POST "+httpguard.LogoutPath, h.sessions.Logout)
+	var root http.Handler // what is mounted for people
 	for _, mount := range s.Mount {
 		pattern, handler := mount(h)
-		mux.Handle(pattern, guard.Known(handler))
+		handler = guard.Known(handler)
+		if mux.Handle(pattern, handler); pattern == "/" {
+			root = handler
+		}
 	}
+	mux.HandleFunc("GET /health", func(w http.ResponseWriter, r *http.Request) {
+		if root != nil && strings.Contains(r.Header.Get("Accept"), "text/html") {
+			root.ServeHTTP(w, r)
+			return
+		}
+		h.health(w, r)
+	})
 	return guard.Anyone(httpguard.Mux{ServeMux: mux})
 }
 
