@@ -37,6 +37,7 @@ func TestServeIsRefused(t *testing.T) {
 		"a name":             {host.Serve{Addr: "ambit.example:80"}, "set Serve.TLS"},
 		"TLS without a name": {host.Serve{Addr: ":0", TLS: &tls.Config{}}, "set Serve.Hosts"},
 		"proxy, no name":     {host.Serve{Addr: ":0", TrustedProxies: proxied}, "set Serve.Hosts"},
+		"header, no proxy":   {host.Serve{Addr: "127.0.0.1:0", ProxyUser: "X-User"}, "Serve.TrustedProxies"},
 		"no port":            {host.Serve{Addr: "127.0.0.1"}, "Serve.Addr"},
 		"no address":         {host.Serve{TLS: &tls.Config{}}, "no Addr"},
 	} {
