@@ -37,13 +37,14 @@
 // Detail.Code then holds its code.
 //
 //	completed   the handler ran and its output was accepted
-//	failed      handler_error, panic, invalid_output, output_too_large, preview_failed, commit_failed, interrupted
+//	failed      handler_error, panic, invalid_output, output_too_large, preview_failed, commit_failed, interrupted,
+//	            resource_exhausted
 //	denied      unknown_tool, invalid_input, call_id_reused, shutting_down, run_finished, deadline,
 //	            blocked_after_timeout, operation_not_allowed, exiting, idempotency_conflict,
 //	            start_constraint, prerequisite_missing, order_violation, exclusive_group, max_calls, cooldown,
 //	            behavior_not_allowed, capability_missing, mode_off, policy_denied, policy_error,
 //	            consent_denied, consent_expired, consent_unavailable, binding_mismatch, at_capacity,
-//	            too_many_pending, journal_unavailable
+//	            too_many_pending, journal_unavailable, program_changed
 //	duplicate   an equal call was made before; Of names it
 //	pending     consent_required
 //	timed_out   deadline

@@ -41,6 +41,7 @@ const (
 	ReasonAtCapacity
 	ReasonTooManyPending
 	ReasonJournalUnavailable
+	ReasonProgramChanged // the program of a command is not the one that the executor found
 
 	// Reasons for failures.
 	ReasonHandlerError
@@ -50,6 +51,7 @@ const (
 	ReasonPreviewFailed // the tool could not show what the call would do: its handler did not run
 	ReasonCommitFailed
 	ReasonInterrupted
+	ReasonResourceExhausted // a command reached a limit, or the host had not what it needed
 
 	// Reasons for cancellations.
 	ReasonCancelled
@@ -65,8 +67,8 @@ var reasonNames = [...]string{
 	"start_constraint", "prerequisite_missing", "order_violation", "exclusive_group", "max_calls", "cooldown",
 	"behavior_not_allowed", "capability_missing", "mode_off", "policy_denied", "policy_error",
 	"consent_required", "consent_denied", "consent_expired", "consent_unavailable", "binding_mismatch",
-	"at_capacity", "too_many_pending", "journal_unavailable",
-	"handler_error", "panic", "invalid_output", "output_too_large", "preview_failed", "commit_failed", "interrupted",
+	"at_capacity", "too_many_pending", "journal_unavailable", "program_changed",
+	"handler_error", "panic", "invalid_output", "output_too_large", "preview_failed", "commit_failed", "interrupted", "resource_exhausted",
 	"cancelled", "lease_lost", "run_closed",
 }
 
@@ -76,7 +78,7 @@ func (r Reason) String() string { return enum.Name("reason", reasonNames[:], r) 
 // MarshalText returns the name of r.
 func (r Reason) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
 
-// UnmarshalText sets r to the reason that text names.
+// UnmarshalText sets r to the reason that text names (SEMANTICS 2.3).
 func (r *Reason) UnmarshalText(text []byte) error {
 	return enum.Parse("reason", reasonNames[:], text, r)
 }

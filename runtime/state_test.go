@@ -95,6 +95,8 @@ func TestNamesOfEnums(t *testing.T) {
 	assert.Equal(t, "journal_unavailable", ReasonJournalUnavailable.String())
 	assert.Equal(t, "ROLLED_BACK", StateRolledBack.String())
 	assert.Equal(t, "reason(200)", Reason(200).String())
+	var unknown Reason
+	assert.ErrorContains(t, unknown.UnmarshalText([]byte("mood")), `unknown reason "mood"`)
 	var k OutcomeKind
 	assert.ErrorContains(t, k.UnmarshalText([]byte("done")), `unknown outcome "done"`)
 	assert.Equal(t, Denied, OutcomeKind(0))

@@ -23,6 +23,7 @@ import (
 	"google.golang.org/genai"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/engine"
 	"github.com/ambit-tools/ambit/runtime/models"
 	"github.com/ambit-tools/ambit/runtime/models/dialect"
@@ -104,7 +105,7 @@ func (b *Bridge) run(ctx agent.Context, name string, args any) (map[string]any, 
 	turn, call := b.Turn(), b.tools.Call(id, name, input)
 	out := turn.Execute(ctx, call)
 	if answer := ctx.ToolConfirmation(); answer != nil && out.Kind == runtime.Pending {
-		b.Executor.Decide(ctx, out.RequestID, engine.Answer{By: operator.Program(ctx.UserID()), Approve: answer.Confirmed})
+		b.Executor.Decide(ctx, out.RequestID, action.Answer{By: operator.Program(ctx.UserID()), Approve: answer.Confirmed})
 		out = turn.Execute(ctx, call)
 	}
 	if out.Kind == runtime.Pending {

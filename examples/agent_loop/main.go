@@ -26,6 +26,7 @@ import (
 
 	"github.com/ambit-tools/ambit/examples/agent_loop/agent"
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/models"
 	"github.com/ambit-tools/ambit/runtime/terminal"
 )
@@ -70,17 +71,17 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 
 // approver returns what answers the requests; nil without a terminal.
 func approver(how string, stdin io.Reader, stdout, stderr io.Writer) (*terminal.Approver, error) {
-	answer := func(a engine.Answer) *terminal.Approver {
-		return terminal.Func(func(_ context.Context, r *runtime.ConsentRequest) (engine.Answer, bool) {
+	answer := func(a action.Answer) *terminal.Approver {
+		return terminal.Func(func(_ context.Context, r *runtime.ConsentRequest) (action.Answer, bool) {
 			fmt.Fprintf(stdout, "the manager is asked about %s %s by %s, and says %s\n", r.Tool, r.Shown, strings.Join(r.Rules(), ", "), how)
 			return a, true
 		})
 	}
 	switch how {
 	case "yes":
-		return answer(engine.Answer{By: operator.Program(manager), Approve: true}), nil
+		return answer(action.Answer{By: operator.Program(manager), Approve: true}), nil
 	case "no":
-		return answer(engine.Answer{By: operator.Program(manager), Message: "offer a voucher instead"}), nil
+		return answer(action.Answer{By: operator.Program(manager), Message: "offer a voucher instead"}), nil
 	case "ask":
 		asked, err := terminal.New(manager, stdin, stderr)
 		if errors.Is(err, terminal.ErrNoTerminal) {
@@ -94,7 +95,7 @@ func approver(how string, stdin io.Reader, stdout, stderr io.Writer) (*terminal.
 
 // work hands the request of a customer to the agent.
 func work(ctx context.Context, asked *terminal.Approver, stdout, stderr io.Writer) error {
-	opts := []engine.Option{engine.WithErrorHandler(func(e *engine.CallError) {
+	opts := []engine.Option{engine.WithErrorHandler(func(e *action.CallError) {
 		fmt.Fprintf(stderr, "operator: %v\n", e)
 	})}
 	if asked != nil {

@@ -6,7 +6,7 @@
 //
 // A call that waits for consent interrupts the agent, whose runner needs a CheckPointStore. The program
 // finds the request among Executor.Requests by the Info of the interrupt, and resumes the agent with an
-// engine.Answer for its ID. Arguments reach the tools as the model wrote them, to the last digit.
+// action.Answer for its ID. Arguments reach the tools as the model wrote them, to the last digit.
 package eino
 
 import (
@@ -20,6 +20,7 @@ import (
 	"github.com/eino-contrib/jsonschema"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/engine"
 	"github.com/ambit-tools/ambit/runtime/models"
 	"github.com/ambit-tools/ambit/runtime/models/dialect"
@@ -75,7 +76,7 @@ func (b *Bridge) run(ctx context.Context, name, arguments string) (string, error
 	call := b.tools.Call(compose.GetToolCallID(ctx), name, []byte(arguments))
 	out := turn.Execute(ctx, call)
 	if out.Kind == runtime.Pending {
-		resumed, answered, answer := tool.GetResumeContext[engine.Answer](ctx)
+		resumed, answered, answer := tool.GetResumeContext[action.Answer](ctx)
 		if resumed && answered {
 			b.Executor.Decide(ctx, out.RequestID, answer)
 			out = turn.Execute(ctx, call)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/ambit-tools/ambit/examples/eino"
 	"github.com/ambit-tools/ambit/internal/wiretest"
+	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/engine"
 	"github.com/ambit-tools/ambit/runtime/operator"
 )
@@ -84,7 +85,7 @@ func (s *store) Set(_ context.Context, id string, checkpoint []byte) error {
 }
 
 // work lets an agent with the tools of a desk answer a conversation, and answers its interrupts.
-func work(t *testing.T, desk *wiretest.Desk, m *script, answer engine.Answer) (interrupts int) {
+func work(t *testing.T, desk *wiretest.Desk, m *script, answer action.Answer) (interrupts int) {
 	t.Helper()
 	turn := desk.Run.Turn(engine.TurnConfig{})
 	bridge := eino.Bridge{Executor: desk.Executor, Turn: func() *engine.Turn { return turn }}
@@ -149,7 +150,7 @@ func request(e *engine.Executor, id string) (tool string, found bool) {
 func TestConversation(t *testing.T) {
 	desk := wiretest.NewPolledDesk(t)
 	m := &script{steps: wiretest.Script}
-	if n := work(t, desk, m, engine.Answer{By: operator.Program("manager"), Approve: true}); n != 1 {
+	if n := work(t, desk, m, action.Answer{By: operator.Program("manager"), Approve: true}); n != 1 {
 		t.Errorf("%d interrupts", n)
 	}
 	desk.CheckEnd(t, desk.Run.Status())
@@ -172,7 +173,7 @@ func TestConversation(t *testing.T) {
 func TestStreamed(t *testing.T) {
 	desk := wiretest.NewPolledDesk(t)
 	m := &script{steps: wiretest.Script, stream: true}
-	work(t, desk, m, engine.Answer{By: operator.Program("manager"), Approve: true})
+	work(t, desk, m, action.Answer{By: operator.Program("manager"), Approve: true})
 	if m.streams < len(wiretest.Script) {
 		t.Errorf("%d streams", m.streams)
 	}
@@ -184,7 +185,7 @@ func TestRetry(t *testing.T) {
 	desk := wiretest.NewPolledDesk(t)
 	for range 2 {
 		m := &script{steps: []wiretest.Step{wiretest.Calls("case_open", `{"customer":"Ida"}`)}}
-		work(t, desk, m, engine.Answer{})
+		work(t, desk, m, action.Answer{})
 		told := ""
 		for _, said := range m.told {
 			told += said.Content
@@ -202,7 +203,7 @@ func TestRetry(t *testing.T) {
 func TestNo(t *testing.T) {
 	desk := wiretest.NewPolledDesk(t)
 	m := &script{steps: wiretest.Script[:2]}
-	work(t, desk, m, engine.Answer{By: operator.Program("manager"), Message: "offer a voucher"})
+	work(t, desk, m, action.Answer{By: operator.Program("manager"), Message: "offer a voucher"})
 	last := ""
 	for _, said := range m.told {
 		last += said.Content
@@ -219,7 +220,7 @@ func TestNo(t *testing.T) {
 func TestBadJSON(t *testing.T) {
 	desk := wiretest.NewPolledDesk(t)
 	m := &script{steps: []wiretest.Step{wiretest.Calls("case_open", `{"customer":"Ida"`)}}
-	work(t, desk, m, engine.Answer{})
+	work(t, desk, m, action.Answer{})
 	told := ""
 	for _, said := range m.told {
 		told += said.Content
@@ -233,7 +234,7 @@ func TestBadJSON(t *testing.T) {
 func TestDigitsStay(t *testing.T) {
 	desk := wiretest.NewPolledDesk(t)
 	m := &script{steps: []wiretest.Step{wiretest.Calls("refund", `{"order":"1017","cents":9007199254740993}`)}}
-	work(t, desk, m, engine.Answer{})
+	work(t, desk, m, action.Answer{})
 	told := ""
 	for _, said := range m.told {
 		told += said.Content

@@ -18,6 +18,7 @@ import (
 	"github.com/firebase/genkit/go/genkit"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/engine"
 	"github.com/ambit-tools/ambit/runtime/models"
 	"github.com/ambit-tools/ambit/runtime/models/dialect"
@@ -83,7 +84,7 @@ func (b *Bridge) run(tc *ai.ToolContext, in any) (string, error) {
 	if by, answered := ai.ResumedValue[string](tc, "by"); answered && out.Kind == runtime.Pending {
 		approve, _ := ai.ResumedValue[bool](tc, "approve")
 		message, _ := ai.ResumedValue[string](tc, "message")
-		b.executor.Decide(tc, out.RequestID, engine.Answer{By: operator.Program(by), Approve: approve, Message: message})
+		b.executor.Decide(tc, out.RequestID, action.Answer{By: operator.Program(by), Approve: approve, Message: message})
 		out = b.turn().Execute(tc, call)
 	}
 	if out.Kind == runtime.Pending {

@@ -12,7 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/ambit-tools/ambit/runtime"
-	"github.com/ambit-tools/ambit/runtime/engine"
+	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
@@ -76,7 +76,7 @@ func (r *report) show(o runtime.Outcome) error {
 // undone prints how an undo ended.
 func (r *report) undone(id, tool string, err error, d time.Duration) error {
 	kind, what := "undone", "what the call has changed was taken back"
-	_, why := engine.ResultOf(err)
+	_, why := action.ResultOf(err)
 	if err != nil {
 		kind, what = "not_undone", "the call stands as it is"
 	}
@@ -99,7 +99,7 @@ func (r *report) tell(format string, args ...any) {
 // operator tells the operator of an error that no caller gets: a panic, the error of a
 // handler, of which the agent sees a safe text, or a fault of the host.
 func (r *report) operator(err error) {
-	if fault, ok := errors.AsType[*engine.CallError](err); ok && errors.Is(err, runtime.ErrFenced) {
+	if fault, ok := errors.AsType[*action.CallError](err); ok && errors.Is(err, runtime.ErrFenced) {
 		err = fault.Err // which names the call itself
 	}
 	r.tell("operator: %s\n", oneLine(err.Error()))

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/engine"
 	"github.com/ambit-tools/ambit/runtime/host"
 	"github.com/ambit-tools/ambit/runtime/journal"
@@ -46,7 +47,7 @@ func (r *reviewer) answer(ctx context.Context, req *runtime.ConsentRequest, yes 
 	if err := r.rep.request(req, yes); err != nil {
 		return nil, err
 	}
-	a := engine.Answer{By: operator.Program(reviewerName), Approve: yes}
+	a := action.Answer{By: operator.Program(reviewerName), Approve: yes}
 	if !yes {
 		a.Message = "the script says no"
 	}

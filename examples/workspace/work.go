@@ -15,6 +15,7 @@ import (
 
 	"github.com/ambit-tools/ambit/examples/workspace/filetools"
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/audit"
 	"github.com/ambit-tools/ambit/runtime/console"
 	"github.com/ambit-tools/ambit/runtime/engine"
@@ -166,7 +167,7 @@ func makeCalls(ctx context.Context, session *engine.Session, turn *engine.Turn, 
 		switch c.Do {
 		case doUndo:
 			began := time.Now()
-			_, err = session.Undo(ctx, engine.UndoRequest{CallID: c.ID, By: operator.Program(reviewerName)})
+			_, err = session.Undo(ctx, action.UndoRequest{CallID: c.ID, By: operator.Program(reviewerName)})
 			err = rev.rep.undone(c.ID, now(session, c.ID).Tool, err, time.Since(began))
 		case doApprove, doDeny:
 			err = rev.answerLine(ctx, session, c)

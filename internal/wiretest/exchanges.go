@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/engine"
 	"github.com/ambit-tools/ambit/runtime/models"
 	"github.com/ambit-tools/ambit/runtime/operator"
@@ -89,7 +90,7 @@ func (a Adapter) pending(t *testing.T) {
 				if len(requests) != 1 || strings.Contains(d.Journal(t), "decided") {
 					t.Errorf("%d requests\n%s", len(requests), d.Journal(t))
 				}
-				d.Executor.Decide(t.Context(), requests[0].ID, engine.Answer{By: operator.Program("manager"), Approve: true})
+				d.Executor.Decide(t.Context(), requests[0].ID, action.Answer{By: operator.Program("manager"), Approve: true})
 			}
 		}
 	}

@@ -25,6 +25,7 @@ type Lister[C Stored] interface {
 type Store[C Stored] interface {
 	Lister[C]
 	SaveCheckpoint(ctx context.Context, size uint64, note []byte) error
+	RecentCheckpoints(ctx context.Context, size uint64, most int) ([]C, error)
 }
 
 // A Reader reads a journal. A journal.Journal is one.
@@ -81,11 +82,16 @@ type lister[C Stored] struct{ from Lister[C] }
 // Checkpoints returns what the other one does.
 func (l lister[C]) Checkpoints(ctx context.Context) ([]Checkpoint, error) {
 	from, err := l.from.Checkpoints(ctx)
+	return adopt(from), err
+}
+
+// adopt returns checkpoints of another package as those of this one.
+func adopt[C Stored](from []C) []Checkpoint {
 	list := make([]Checkpoint, len(from))
 	for i, c := range from {
 		list[i] = Checkpoint(c)
 	}
-	return list, err
+	return list
 }
 
 type checkpoints[C Stored] struct {
@@ -96,6 +102,12 @@ type checkpoints[C Stored] struct {
 // SaveCheckpoint stores a checkpoint in the other one.
 func (c checkpoints[C]) SaveCheckpoint(ctx context.Context, size uint64, note []byte) error {
 	return c.to.SaveCheckpoint(ctx, size, note)
+}
+
+// RecentCheckpoints returns the last ones of the other one.
+func (c checkpoints[C]) RecentCheckpoints(ctx context.Context, size uint64, most int) ([]Checkpoint, error) {
+	from, err := c.to.RecentCheckpoints(ctx, size, most)
+	return adopt(from), err
 }
 
 type source struct {

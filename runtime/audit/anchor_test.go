@@ -52,3 +52,15 @@ func TestWriterAnchorAmongOtherLines(t *testing.T) {
 	require.NoError(t, err)
 	assert.Empty(t, none)
 }
+
+// TestNotesAmongLongLines: lines longer than a buffer are no obstacle, in a note or between notes.
+func TestNotesAmongLongLines(t *testing.T) {
+	long := strings.Repeat("x", 10_000)
+	first := "o\n1\nroot\n\n— o " + long + "\n"
+	second := "o\n2\n" + long + "\n\n— o s\n— p s\n"
+	got, err := audit.ReadAnchors(strings.NewReader(long+"\n"+first+"\n"+long+"\n"+long+"\n"+second+"\no\n3\n"+long), "o")
+	require.NoError(t, err)
+	require.Len(t, got, 2)
+	assert.Equal(t, first, string(got[0]))
+	assert.Equal(t, second, string(got[1]))
+}

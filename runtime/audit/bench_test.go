@@ -27,6 +27,10 @@ func (noCheckpoints) SaveCheckpoint(context.Context, uint64, []byte) error { ret
 
 func (noCheckpoints) Checkpoints(context.Context) ([]audit.Checkpoint, error) { return nil, nil }
 
+func (noCheckpoints) RecentCheckpoints(context.Context, uint64, int) ([]audit.Checkpoint, error) {
+	return nil, nil
+}
+
 // BenchmarkAppend is what the log adds to each entry, its share of the
 // checkpoints included: appends of five entries, as a call has.
 func BenchmarkAppend(b *testing.B) {

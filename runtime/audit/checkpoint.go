@@ -2,6 +2,7 @@ package audit
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/base64"
 	"errors"
@@ -40,6 +41,10 @@ type Checkpoints interface {
 
 	// Checkpoints returns what was saved, in any order.
 	Checkpoints(ctx context.Context) ([]Checkpoint, error)
+
+	// RecentCheckpoints returns the checkpoints of at most size entries, the largest first, and no more
+	// than most. A start asks for the last ones: it should read no others.
+	RecentCheckpoints(ctx context.Context, size uint64, most int) ([]Checkpoint, error)
 }
 
 // MemoryCheckpoints keeps checkpoints in memory. The zero value is empty and
@@ -62,6 +67,21 @@ func (m *MemoryCheckpoints) Checkpoints(context.Context) ([]Checkpoint, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return slices.Clone(m.list), nil
+}
+
+// RecentCheckpoints returns those of at most size entries, the largest first.
+func (m *MemoryCheckpoints) RecentCheckpoints(_ context.Context, size uint64, most int) ([]Checkpoint, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return recent(m.list, size, most), nil
+}
+
+// recent returns the checkpoints of a list of at most size entries, the largest first, and of equal
+// ones the one that was saved first.
+func recent(list []Checkpoint, size uint64, most int) []Checkpoint {
+	fit := slices.DeleteFunc(slices.Clone(list), func(c Checkpoint) bool { return c.Size > size })
+	slices.SortStableFunc(fit, func(a, b Checkpoint) int { return cmp.Compare(b.Size, a.Size) })
+	return fit[:min(len(fit), max(most, 0))]
 }
 
 // sign returns the signed note of a tree: its origin, which is the name of the

@@ -91,6 +91,15 @@ func (s *theirs) Checkpoints(ctx context.Context) ([]checkpoint, error) {
 	return out, err
 }
 
+func (s *theirs) RecentCheckpoints(ctx context.Context, size uint64, most int) ([]checkpoint, error) {
+	list, err := s.MemoryCheckpoints.RecentCheckpoints(ctx, size, most)
+	out := make([]checkpoint, len(list))
+	for i, c := range list {
+		out[i] = checkpoint(c)
+	}
+	return out, err
+}
+
 func TestStoreOfAnotherPackage(t *testing.T) {
 	signer, verifier := keys(t)
 	var inner journal.Memory

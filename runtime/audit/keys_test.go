@@ -19,7 +19,7 @@ func readFile(t *testing.T, path string) []byte {
 	return text
 }
 
-func writeFile(t *testing.T, path string, text []byte) {
+func writeFile(t testing.TB, path string, text []byte) {
 	t.Helper()
 	require.NoError(t, os.WriteFile(path, text, 0o600))
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 
 	"golang.org/x/mod/sumdb/note"
@@ -28,11 +29,7 @@ const pageSize = 1024
 
 // resume brings the tree to where the journal is.
 func (l *Log) resume(ctx context.Context) error {
-	list, err := l.store.Checkpoints(ctx)
-	if err != nil {
-		return fmt.Errorf("the checkpoints cannot be read: %w", err)
-	}
-	last, err := l.catchUp(ctx, list)
+	last, err := l.catchUp(ctx, l.store.RecentCheckpoints)
 	if err != nil {
 		return err
 	}
@@ -45,11 +42,39 @@ func (l *Log) resume(ctx context.Context) error {
 	return nil
 }
 
+// A recentFunc returns checkpoints as Checkpoints.RecentCheckpoints does.
+type recentFunc func(ctx context.Context, size uint64, most int) ([]Checkpoint, error)
+
+// largest returns the largest checkpoint of at most size entries, nil when there is none.
+func (f recentFunc) largest(ctx context.Context, size uint64) (*Checkpoint, error) {
+	list, err := f(ctx, size, 1)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("the checkpoints cannot be read: %w", err)
+	case len(list) == 0:
+		return nil, nil
+	}
+	return &list[0], nil
+}
+
+// of returns the checkpoint of size entries, nil when there is none.
+func (f recentFunc) of(ctx context.Context, size uint64) (*Checkpoint, error) {
+	c, err := f.largest(ctx, size)
+	if c != nil && c.Size != size {
+		c = nil
+	}
+	return c, err
+}
+
 // catchUp compares the journal with its last checkpoint and with its anchors, and
-// brings the tree to where it is. It returns that checkpoint, if there is one.
-func (l *Log) catchUp(ctx context.Context, list []Checkpoint) (last *Checkpoint, err error) {
-	if last = latest(list, nil); last != nil {
-		if err := l.restart(ctx, list, last); err != nil {
+// brings the tree to where it is. It returns that checkpoint, if there is one. It reads
+// no more of the checkpoints than the last ones, however many there are.
+func (l *Log) catchUp(ctx context.Context, stored recentFunc) (last *Checkpoint, err error) {
+	if last, err = stored.largest(ctx, math.MaxUint64); err != nil {
+		return nil, err
+	}
+	if last != nil {
+		if err := l.restart(ctx, stored, last); err != nil {
 			return nil, err
 		}
 	}
@@ -69,22 +94,11 @@ func (l *Log) catchUp(ctx context.Context, list []Checkpoint) (last *Checkpoint,
 	if err != nil {
 		return nil, err
 	}
-	return last, l.compareNotes(ctx, notes, seen, list)
-}
-
-// latest returns the checkpoint with the largest size, for which ok holds.
-func latest(list []Checkpoint, ok func(Checkpoint) bool) *Checkpoint {
-	var last *Checkpoint
-	for i := range list {
-		if c := &list[i]; (last == nil || c.Size > last.Size) && (ok == nil || ok(*c)) {
-			last = c
-		}
-	}
-	return last
+	return last, l.compareNotes(ctx, notes, seen, stored)
 }
 
 // restart sets the tree to what the last checkpoint says, if the journal agrees.
-func (l *Log) restart(ctx context.Context, list []Checkpoint, last *Checkpoint) error {
+func (l *Log) restart(ctx context.Context, stored recentFunc, last *Checkpoint) error {
 	said := l.check(last.Signed())
 	if said.bad != nil {
 		return refuse("the checkpoint of %d entries: %v", last.Size, said.bad)
@@ -94,13 +108,17 @@ func (l *Log) restart(ctx context.Context, list []Checkpoint, last *Checkpoint) 
 	if size != last.Size || size == 0 {
 		return refuse("the checkpoint that is stored as that of %d entries is that of %d", last.Size, size)
 	}
-	if t, leaves, ok := credible(list, *last, root); ok {
+	t, leaves, ok, err := credible(ctx, stored, *last, root)
+	switch {
+	case err != nil:
+		return err
+	case ok:
 		l.tree = t
 		return l.compare(ctx, size, leaves)
 	}
 	// The hints are of no use, so the whole journal has to be read.
-	var t tree
-	err := scan(ctx, l.inner, 0, size, &l.hasher, func(h tlog.Hash) error {
+	t = tree{}
+	err = scan(ctx, l.inner, 0, size, &l.hasher, func(h tlog.Hash) error {
 		t.add(h)
 		return nil
 	})
@@ -137,27 +155,27 @@ func (l *Log) check(signed []byte) statement {
 
 // credible returns the tree and the leaf hashes that are stored with a checkpoint, if
 // its root follows from both of them.
-func credible(list []Checkpoint, c Checkpoint, root tlog.Hash) (tree, []tlog.Hash, bool) {
-	t, leaves, ok := hints(c)
+func credible(ctx context.Context, stored recentFunc, c Checkpoint, root tlog.Hash) (t tree, leaves []tlog.Hash, ok bool, err error) {
+	t, leaves, ok = hints(c)
 	if !ok || len(leaves) == 0 || t.root() != root {
-		return tree{}, nil, false
+		return tree{}, nil, false, nil
 	}
 	from := c.Size - uint64(len(leaves))
 	var before tree
 	if from > 0 {
-		at := latest(list, func(c Checkpoint) bool { return c.Size == from })
-		if at == nil {
-			return tree{}, nil, false
+		at, err := stored.of(ctx, from)
+		if err != nil || at == nil {
+			return tree{}, nil, false, err
 		}
 		if before, _, ok = hints(*at); !ok {
-			return tree{}, nil, false
+			return tree{}, nil, false, nil
 		}
 	}
 	before = before.clone()
 	for _, h := range leaves {
 		before.add(h)
 	}
-	return t, leaves, before.root() == root
+	return t, leaves, before.root() == root, nil
 }
 
 // compare compares the entries of the last interval before size.

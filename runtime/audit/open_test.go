@@ -111,4 +111,67 @@ func (r readOnly) Read(ctx context.Context, after uint64, limit int) ([]journal.
 
 type asStore struct{ *store }
 
+func (s asStore) RecentCheckpoints(ctx context.Context, size uint64, most int) ([]audit.Checkpoint, error) {
+	var m audit.MemoryCheckpoints
+	for _, c := range s.checkpoints {
+		_ = m.SaveCheckpoint(ctx, c.Size, c.Note)
+	}
+	return m.RecentCheckpoints(ctx, size, most)
+}
+
 func (asStore) SaveCheckpoint(context.Context, uint64, []byte) error { return errors.New("read only") }
+
+// A counted store counts the checkpoints and entries that are read.
+type counted struct {
+	journal.Journal
+	*audit.MemoryCheckpoints
+	checkpoints, entries int
+}
+
+func (c *counted) Read(ctx context.Context, after uint64, limit int) ([]journal.Entry, error) {
+	list, err := c.Journal.Read(ctx, after, limit)
+	c.entries += len(list)
+	return list, err
+}
+
+func (c *counted) Checkpoints(context.Context) ([]audit.Checkpoint, error) {
+	return nil, errors.New("a start reads all checkpoints")
+}
+
+func (c *counted) RecentCheckpoints(ctx context.Context, size uint64, most int) ([]audit.Checkpoint, error) {
+	list, err := c.MemoryCheckpoints.RecentCheckpoints(ctx, size, most)
+	c.checkpoints += len(list)
+	return list, err
+}
+
+// TestAStartReadsTheLastCheckpoints: however many checkpoints there are, a start reads the last one, the one
+// before, and that of the newest note of an anchor which has missed some.
+func TestAStartReadsTheLastCheckpoints(t *testing.T) {
+	r := newRig(t)
+	behind := new(reading)
+	l := r.open(audit.WithAnchor(behind))
+	for at := range uint64(40) {
+		r.append(l, at*10, 10)
+		require.NoError(t, l.Checkpoint(t.Context()))
+	}
+	require.NoError(t, l.Close(t.Context()))
+	behind.list = behind.list[:25]
+	c := &counted{Journal: &r.inner, MemoryCheckpoints: &r.checkpoints.MemoryCheckpoints}
+	l, err := audit.New(t.Context(), c, c, r.signer, audit.WithAnchor(behind))
+	require.NoError(t, err)
+	assert.Equal(t, 3, c.checkpoints)
+	assert.Equal(t, 10, c.entries, "those of the last interval")
+	require.NoError(t, l.Close(t.Context()))
+}
+
+// reading is an anchor whose notes can be read.
+type reading struct{ notes }
+
+func (r *reading) Notes(_ context.Context, _ string, f func([]byte) error) error {
+	for _, n := range r.list {
+		if err := f(n); err != nil {
+			return err
+		}
+	}
+	return nil
+}

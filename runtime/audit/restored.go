@@ -3,6 +3,7 @@ package audit
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -62,7 +63,9 @@ func Compare(ctx context.Context, src Source, signer note.Signer, opts ...Option
 	if err != nil {
 		return fmt.Errorf("the checkpoints cannot be read: %w", err)
 	}
-	_, err = l.catchUp(ctx, list)
+	_, err = l.catchUp(ctx, func(_ context.Context, size uint64, most int) ([]Checkpoint, error) {
+		return recent(list, size, most), nil
+	})
 	return err
 }
 
@@ -86,13 +89,13 @@ func (r readOnly) Read(ctx context.Context, after uint64, limit int) ([]journal.
 // It refuses with [ErrTampered] a journal that is not the one of its last checkpoint.
 func Restore(ctx context.Context, inner journal.Journal, store Checkpoints, signer note.Signer, kept uint64, opts ...Option) error {
 	l := newLog(inner, store, signer, opts)
-	list, err := store.Checkpoints(ctx)
+	stored := recentFunc(store.RecentCheckpoints)
+	last, err := stored.largest(ctx, math.MaxUint64)
 	if err != nil {
-		return fmt.Errorf("the checkpoints cannot be read: %w", err)
+		return err
 	}
-	last := latest(list, nil)
 	if last != nil {
-		if err := l.restart(ctx, list, last); err != nil {
+		if err := l.restart(ctx, stored, last); err != nil {
 			return err
 		}
 	}

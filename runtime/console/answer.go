@@ -10,8 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/consent"
-	"github.com/ambit-tools/ambit/runtime/engine"
 	"github.com/ambit-tools/ambit/runtime/internal/httpguard"
 	"github.com/ambit-tools/ambit/runtime/view"
 )
@@ -62,9 +62,9 @@ func (p *pages) notTaken(q *request, err error) error {
 }
 
 // answerOf reads the answer of a form. Who answers is known from the authentication.
-func (p *pages) answerOf(q *request, v *view.Request) (a engine.Answer, err error) {
+func (p *pages) answerOf(q *request, v *view.Request) (a action.Answer, err error) {
 	f := q.PostForm
-	a = engine.Answer{By: q.by, NoWait: true, Message: f.Get("message")}
+	a = action.Answer{By: q.by, NoWait: true, Message: f.Get("message")}
 	switch f.Get("decision") {
 	case "":
 		return a, problem(httpguard.NoDecision, "")
@@ -90,7 +90,7 @@ func (p *pages) answerOf(q *request, v *view.Request) (a engine.Answer, err erro
 }
 
 // readGrant reads what an approval leaves behind.
-func readGrant(get func(string) string, where []string, v *view.Request, a *engine.Answer) error {
+func readGrant(get func(string) string, where []string, v *view.Request, a *action.Answer) error {
 	wrong := func(detail string) error { return problem(httpguard.BadRequest, detail) }
 	if text := get("grant"); text != "" && a.Grant.UnmarshalText([]byte(text)) != nil {
 		return wrong("grant is once, duration or session")
@@ -156,7 +156,7 @@ func refusedAs(f *consent.Prospect) error {
 
 // consequences returns what a person must see before an approval is taken; nil when the page of the
 // request shows all of it.
-func consequences(v *view.Request, a *engine.Answer, f *consent.Prospect) *consequence {
+func consequences(v *view.Request, a *action.Answer, f *consent.Prospect) *consequence {
 	words, terms := "", ""
 	if f.Terms != nil {
 		words = "The call runs with the arguments below. They are not those that were asked about. "
@@ -195,7 +195,7 @@ func (p *pages) review(q *request, v *view.Request, would *consequence, f *conse
 }
 
 // grantWords says what an approval stores.
-func grantWords(v *view.Request, a *engine.Answer) string {
+func grantWords(v *view.Request, a *action.Answer) string {
 	what := "every call of " + v.Tool + ", whatever its arguments,"
 	switch a.Cover {
 	case consent.CoverExact:

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ambit-tools/ambit/runtime/engine"
+	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/internal/httpguard"
 	"github.com/ambit-tools/ambit/runtime/journal"
 )
@@ -26,7 +26,7 @@ func (p *pages) cancel(q *request) error {
 // default.
 func (p *pages) resolve(q *request) error {
 	key := q.callKey()
-	r := engine.ResolveRequest{By: q.by, Reason: q.PostForm.Get("reason")}
+	r := action.ResolveRequest{By: q.by, Reason: q.PostForm.Get("reason")}
 	switch q.PostForm.Get("effect") {
 	case "yes":
 		r.TookEffect = true
@@ -53,7 +53,7 @@ func (p *pages) undoReview(q *request) error {
 	if err != nil {
 		return err
 	}
-	res, err := p.exec.Undo(q.Context(), c.Session, engine.UndoRequest{CallID: c.Call, By: q.by, DryRun: true})
+	res, err := p.exec.Undo(q.Context(), c.Session, action.UndoRequest{CallID: c.Call, By: q.by, DryRun: true})
 	d := undoPage{recordedCall: c}
 	if err == nil && len(res.Calls) > 0 {
 		err = res.Calls[0].Err
@@ -76,6 +76,6 @@ func (p *pages) undoReview(q *request) error {
 func (p *pages) undo(q *request) error {
 	_ = http.NewResponseController(q.w).SetWriteDeadline(time.Time{}) // a server of net/http has one
 	key := q.callKey()
-	_, err := p.exec.Undo(context.WithoutCancel(q.Context()), key.Session, engine.UndoRequest{CallID: key.Call, By: q.by, Reason: q.PostForm.Get("reason")})
+	_, err := p.exec.Undo(context.WithoutCancel(q.Context()), key.Session, action.UndoRequest{CallID: key.Call, By: q.by, Reason: q.PostForm.Get("reason")})
 	return p.done(q, key, err)
 }

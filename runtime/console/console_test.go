@@ -11,9 +11,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/console"
-	"github.com/ambit-tools/ambit/runtime/engine"
 	"github.com/ambit-tools/ambit/runtime/operator"
 )
 
@@ -127,7 +127,7 @@ func TestReviewShowsWhatIsStored(t *testing.T) {
 	require.Equal(t, http.StatusOK, review.StatusCode)
 	assert.Contains(t, review.text, "alice lets calls of send in which /to is &#34;ada&#34; by agent run for 10 min. It answers what declaration asks")
 	assert.Equal(t, "open", r.status(id))
-	assert.Empty(t, r.Executor.Grants(engine.GrantFilter{}))
+	assert.Empty(t, r.Executor.Grants(action.GrantFilter{}))
 
 	wider := hidden(review.text)
 	wider.Set("cover", "tool")
@@ -136,7 +136,7 @@ func TestReviewShowsWhatIsStored(t *testing.T) {
 	assert.Equal(t, "open", r.status(id))
 
 	require.Equal(t, http.StatusSeeOther, alice.post("/approvals/"+id, hidden(review.text)).StatusCode)
-	grants := r.Executor.Grants(engine.GrantFilter{})
+	grants := r.Executor.Grants(action.GrantFilter{})
 	require.Len(t, grants, 1)
 	assert.Equal(t, []any{runtime.CoverArgs, "/to", `"ada"`, "fine"}, []any{grants[0].Cover, grants[0].Where[0].Member, string(grants[0].Where[0].Value), grants[0].Reason})
 	assert.Equal(t, runtime.Completed, r.call("send", "ada", "y").Kind, "the grant answers")
@@ -194,7 +194,7 @@ func TestTwoTabs(t *testing.T) {
 	alice, bob := r.as("alice"), r.as("bob")
 	id := r.ask("pair", "ada", "x")
 	stale := hidden(alice.get("/approvals/" + id).text).Get("binding")
-	res := r.Executor.Decide(t.Context(), id, engine.Answer{By: operator.Actor{ID: "bob", Method: "token"}, Approve: true, Edit: []byte(`{"to":"mallory","text":"x","pin":"1"}`)})
+	res := r.Executor.Decide(t.Context(), id, action.Answer{By: operator.Actor{ID: "bob", Method: "token"}, Approve: true, Edit: []byte(`{"to":"mallory","text":"x","pin":"1"}`)})
 	require.Equal(t, consent.Recorded, res.Kind)
 	p := alice.post("/approvals/"+id, url.Values{"decision": {"approve"}, "binding": {stale}})
 	assert.Equal(t, http.StatusConflict, p.StatusCode)

@@ -2,8 +2,8 @@ package console
 
 import (
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/consent"
-	"github.com/ambit-tools/ambit/runtime/engine"
 	"github.com/ambit-tools/ambit/runtime/journal"
 	"github.com/ambit-tools/ambit/runtime/sqlite"
 )
@@ -13,7 +13,7 @@ const maxEdit = 16 << 10
 
 // foresee adds what would become of an approval of the viewer, so that the page says so before the button.
 func (p *pages) foresee(q *request, d *approvalPage) {
-	f := p.exec.Probe(q.Context(), d.ID, engine.Answer{By: q.by, Approve: true, Binding: d.Binding})
+	f := p.exec.Probe(q.Context(), d.ID, action.Answer{By: q.by, Approve: true, Binding: d.Binding})
 	for _, c := range f.Changed {
 		d.Stale = append(d.Stale, changes[c])
 	}

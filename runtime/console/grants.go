@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/consent"
-	"github.com/ambit-tools/ambit/runtime/engine"
 	"github.com/ambit-tools/ambit/runtime/operator"
 )
 
@@ -20,7 +20,7 @@ type grantItem struct {
 
 // grants serves the list of the grants that can answer something, the newest first.
 func (p *pages) grants(q *request) error {
-	all := p.exec.Grants(engine.GrantFilter{Live: true})
+	all := p.exec.Grants(action.GrantFilter{Live: true})
 	slices.Reverse(all)
 	if after := q.URL.Query().Get("after"); after != "" {
 		i := slices.IndexFunc(all, func(g consent.Grant) bool { return g.ID == after })

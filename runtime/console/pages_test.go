@@ -14,8 +14,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/console"
-	"github.com/ambit-tools/ambit/runtime/engine"
 	"github.com/ambit-tools/ambit/runtime/internal/httpguard"
 	"github.com/ambit-tools/ambit/runtime/operator"
 )
@@ -161,10 +161,10 @@ func TestUndoOutlivesTheTab(t *testing.T) {
 	req := httptest.NewRequestWithContext(ctx, http.MethodPost, "/calls/s/c1/undo", strings.NewReader("reason=x"))
 	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	guard.Known(handler).ServeHTTP(httptest.NewRecorder(), req)
-	_, err := r.Executor.Undo(t.Context(), "s", engine.UndoRequest{CallID: "c1", By: olga})
-	var told *engine.ActionError
+	_, err := r.Executor.Undo(t.Context(), "s", action.UndoRequest{CallID: "c1", By: olga})
+	var told *action.Error
 	require.ErrorAs(t, err, &told)
-	assert.Equal(t, engine.CodeAlreadyUndone, told.Code)
+	assert.Equal(t, action.CodeAlreadyUndone, told.Code)
 }
 
 // TestGrants: a grant is listed in words to who could have given it, and an operator takes it back.
@@ -184,7 +184,7 @@ func TestGrants(t *testing.T) {
 	assert.Equal(t, http.StatusForbidden, alice.post("/grants/"+id+"/revoke", url.Values{}).StatusCode)
 	assert.Contains(t, olga.get("/grants").text, `action="/grants/`+id+`/revoke"`)
 	require.Equal(t, http.StatusSeeOther, olga.post("/grants/"+id+"/revoke", url.Values{"reason": {"too wide"}}).StatusCode)
-	assert.Empty(t, r.Executor.Grants(engine.GrantFilter{Live: true}))
+	assert.Empty(t, r.Executor.Grants(action.GrantFilter{Live: true}))
 	p := olga.post("/grants/"+id+"/revoke", url.Values{})
 	assert.Equal(t, http.StatusConflict, p.StatusCode)
 	assert.Contains(t, p.text, "<code>already_resolved</code>")

@@ -6,8 +6,8 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/consent"
-	"github.com/ambit-tools/ambit/runtime/engine"
 	"github.com/ambit-tools/ambit/runtime/internal/httpguard"
 )
 
@@ -48,7 +48,7 @@ func (p *pages) refusalOf(err error) refusal {
 	if r, ok := errors.AsType[refusal](err); ok {
 		return r
 	}
-	if a, ok := errors.AsType[*engine.ActionError](err); ok {
+	if a, ok := errors.AsType[*action.Error](err); ok {
 		told := httpguard.ProblemOf(codeOf(a.Code), "")
 		told.Reason = string(a.Code)
 		return refusal{told}
@@ -58,39 +58,39 @@ func (p *pages) refusalOf(err error) refusal {
 }
 
 // codeOf returns the code for the result of an action.
-func codeOf(code engine.Code) httpguard.Code {
+func codeOf(code action.Code) httpguard.Code {
 	switch code {
-	case engine.CodeNotPermitted:
+	case action.CodeNotPermitted:
 		return httpguard.NotPermitted
-	case engine.CodeUnknownRequest:
+	case action.CodeUnknownRequest:
 		return httpguard.UnknownRequest
-	case engine.CodeUnknownCall:
+	case action.CodeUnknownCall:
 		return httpguard.UnknownCall
-	case engine.CodeJournalUnavailable:
+	case action.CodeJournalUnavailable:
 		return httpguard.JournalUnavailable
 	}
 	return httpguard.NotDone
 }
 
 // acts say what to know about an act that was not done.
-var acts = map[engine.Code]string{
-	engine.CodeExpired:         "The time for it is over.",
-	engine.CodeAlreadyEnded:    "The call has its outcome.",
-	engine.CodeNotUnknown:      "The outcome of the call is known, or the call is still running.",
-	engine.CodeBusy:            "The call is being undone or reconciled. Try again later.",
-	engine.CodeAlreadyUndone:   "The call was undone before.",
-	engine.CodeAlreadyResolved: "The grant was revoked before.",
-	engine.CodeNotUndoable:     "The tool declares no undo, or what the undo needs is lost.",
-	engine.CodeNotSuccessful:   "The call had no effect.",
-	engine.CodeStillRunning:    "The call, its handler or another undo of it is still running. Try again later.",
-	engine.CodeDenied:          "The policy of the tools does not allow the undo.",
-	engine.CodeDrift:           "What the call has changed was changed again since: an undo would take that back too.",
-	engine.CodeHandlerError:    "The undo handler failed. The journal says why.",
-	engine.CodeTimedOut:        "The undo handler ran past the deadline of the tool.",
-	engine.CodeCancelled:       "The undo was cancelled.",
-	engine.CodeCommitFailed:    "What the undo did could not be committed.",
-	engine.CodeUnknown:         "It is not known whether what the undo did was committed. Look at what the tool changes.",
-	engine.CodeNothingToUndo:   "The tool only reads: there is nothing to undo.",
+var acts = map[action.Code]string{
+	action.CodeExpired:         "The time for it is over.",
+	action.CodeAlreadyEnded:    "The call has its outcome.",
+	action.CodeNotUnknown:      "The outcome of the call is known, or the call is still running.",
+	action.CodeBusy:            "The call is being undone or reconciled. Try again later.",
+	action.CodeAlreadyUndone:   "The call was undone before.",
+	action.CodeAlreadyResolved: "The grant was revoked before.",
+	action.CodeNotUndoable:     "The tool declares no undo, or what the undo needs is lost.",
+	action.CodeNotSuccessful:   "The call had no effect.",
+	action.CodeStillRunning:    "The call, its handler or another undo of it is still running. Try again later.",
+	action.CodeDenied:          "The policy of the tools does not allow the undo.",
+	action.CodeDrift:           "What the call has changed was changed again since: an undo would take that back too.",
+	action.CodeHandlerError:    "The undo handler failed. The journal says why.",
+	action.CodeTimedOut:        "The undo handler ran past the deadline of the tool.",
+	action.CodeCancelled:       "The undo was cancelled.",
+	action.CodeCommitFailed:    "What the undo did could not be committed.",
+	action.CodeUnknown:         "It is not known whether what the undo did was committed. Look at what the tool changes.",
+	action.CodeNothingToUndo:   "The tool only reads: there is nothing to undo.",
 }
 
 // rejected returns the refusal of an answer; nil when it was taken.
@@ -118,7 +118,7 @@ type notice struct {
 
 func noticeOf(r refusal) *notice {
 	if r.Code == httpguard.NotDone {
-		return &notice{r.Problem, acts[engine.Code(r.Reason)]}
+		return &notice{r.Problem, acts[action.Code(r.Reason)]}
 	}
 	return &notice{r.Problem, remedies[r.Code]}
 }

@@ -15,13 +15,13 @@ import (
 )
 
 // accept makes what the handler returned the outcome of the call. Code that may hang, such as the
-// text of an error, runs before decideInTime, while the deadline of the call still applies.
+// text of an error, runs before progress.Decide, while the deadline of the call still applies.
 func (c *call) accept(late bool) *result {
 	var e result
 	c.handlerResult(&e)
 	if late {
 		c.timeOut(lifecycle.Moment{})
-		c.recordLate(e.fault, e.output)
+		c.recordLate(&e)
 		return workerDone
 	}
 	if c.tool.Spec.Artifact != nil {
@@ -44,7 +44,7 @@ func (c *call) handlerResult(e *result) {
 			return
 		}
 		fault := c.newFault(runtime.ReasonHandlerError, err)
-		text, code := c.tool.ErrorText(err, fault.text())
+		text, code := c.tool.ErrorText(err, fault.Text)
 		c.setFailed(e, cmp.Or(c.redactText(text), fmt.Sprintf("%q failed", c.record.Tool)), fault)
 		e.outcome.Detail.Code = code
 		return
@@ -81,31 +81,27 @@ func (c *call) handlerResult(e *result) {
 // finishInTime finishes the call with e, unless the deadline is over.
 func (c *call) finishInTime(e *result) {
 	e.setText(c)
-	if !c.decideInTime() {
+	if !c.progress.Decide() {
 		c.timeOut(lifecycle.Moment{})
-		c.recordLate(e.fault, e.output)
+		c.recordLate(e)
 		return
 	}
-	if e.fault != nil {
-		c.exec.report(e.fault.redact(c.redactText))
-	}
+	e.report(c)
 	if !c.finish(e) && !c.committedLate(e) {
-		c.recordLate(e.fault, e.output)
+		c.recordLate(e)
 	}
 }
 
 // recordLate records what a handler returned after its call had ended.
-func (c *call) recordLate(fault *CallError, output int) {
-	text := c.operatorText(&runtime.Outcome{}, fault)
-	if fault != nil {
-		c.exec.report(fault.redact(c.redactText))
-	}
+func (c *call) recordLate(e *result) {
+	text := c.operatorText(&runtime.Outcome{}, e.fault)
+	e.report(c)
 	c.exec.sched.Wait(c.done(), nil, nil) // the event that ended the call comes first
 	now := c.clock()
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.life.Recorded() {
-		c.transition(runtime.EventLateResult, c.state, &note{at: now, fault: fault, text: text, output: output})
+	c.progress.Lock()
+	defer c.progress.Unlock()
+	if c.progress.Life.Recorded() {
+		c.transition(runtime.EventLateResult, c.progress.State(), &note{at: now, fault: e.fault, text: text, output: e.output})
 	}
 }
 
@@ -114,10 +110,10 @@ func (c *call) recordLate(fault *CallError, output int) {
 // the call commits and has its outcome. An output that cannot be stored fails the call,
 // and the effects of the call are rolled back where that is possible.
 func (c *call) storeArtifact(e *result) {
-	if e.outcome.Kind != runtime.Completed || !artifact.Needed(c.tool.Spec.Artifact, e.outcome.Output) || c.scope.Ended() {
+	if e.outcome.Kind != runtime.Completed || !artifact.Needed(c.tool.Spec.Artifact, e.outcome.Output) || c.progress.Scope.Ended() {
 		return
 	}
-	stored, err := c.store(c.scope.Context(), c.values.Outputs, e.outcome.Output)
+	stored, err := c.store(c.progress.Scope.Context(), c.values.Outputs, e.outcome.Output)
 	if err != nil {
 		*e = result{output: e.output}
 		fault := c.newFault(runtime.ReasonCommitFailed, fmt.Errorf("the output cannot be stored: %w", err))

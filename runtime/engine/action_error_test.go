@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/engine"
 	"github.com/ambit-tools/ambit/runtime/journal"
 	"github.com/ambit-tools/ambit/runtime/operator"
@@ -22,39 +23,20 @@ func TestActionError(t *testing.T) {
 	drift := fmt.Errorf("the page: %w", runtime.ErrDrift)
 	r := undoRig(t, &j, l, nil, restoreTool(l, func(context.Context) error { return drift }))
 	r.puts()
-	_, err := r.sessionAgain().Undo(t.Context(), engine.UndoRequest{CallID: "c1", By: operator.Program("alice")})
+	_, err := r.sessionAgain().Undo(t.Context(), action.UndoRequest{CallID: "c1", By: operator.Program("alice")})
 	require.EqualError(t, err, "drift: the page: changed since the call")
 	assert.ErrorIs(t, err, drift)
-	assert.Equal(t, engine.CodeDrift, codeOf(err))
+	assert.Equal(t, action.CodeDrift, codeOf(err))
 
-	_, err = r.sessionAgain().Undo(t.Context(), engine.UndoRequest{CallID: "c2", By: operator.Program("ops")})
+	_, err = r.sessionAgain().Undo(t.Context(), action.UndoRequest{CallID: "c2", By: operator.Program("ops")})
 	require.EqualError(t, err, "unknown_call")
 	assert.NoError(t, errors.Unwrap(err))
 
-	res, err := r.sessionAgain().Undo(t.Context(), engine.UndoRequest{RunID: "r", By: operator.Program("ops")})
+	res, err := r.sessionAgain().Undo(t.Context(), action.UndoRequest{RunID: "r", By: operator.Program("ops")})
 	require.EqualError(t, err, "failed")
 	assert.Equal(t, []string{"c1"}, res.Failed)
-	assert.Equal(t, engine.CodeDrift, codeOf(res.Calls[0].Err))
+	assert.Equal(t, action.CodeDrift, codeOf(res.Calls[0].Err))
 
-	assert.Equal(t, engine.CodeUnknownRequest, codeOf(r.exec.Revoke(t.Context(), "q", operator.Program("alice"), "")))
-	assert.Equal(t, engine.CodeUnknownRequest, codeOf(new(engine.Executor).Revoke(t.Context(), "q", operator.Program("alice"), "")))
-}
-
-// TestResultOf: the results of actions are those that journals hold.
-func TestResultOf(t *testing.T) {
-	for _, row := range []struct {
-		err    error
-		result string
-		code   engine.Code
-	}{
-		{nil, "ok", ""},
-		{&engine.ActionError{Code: engine.CodeBusy}, "rejected", "busy"},
-		{fmt.Errorf("undo: %w", &engine.ActionError{Code: engine.CodeTimedOut, Attempted: true}), "failed", "timed_out"},
-		{&engine.ActionError{Code: engine.CodeFailed}, "failed", ""},
-		{errors.New("another error"), "failed", ""},
-	} {
-		result, code := engine.ResultOf(row.err)
-		assert.Equal(t, row.result, result)
-		assert.Equal(t, row.code, code)
-	}
+	assert.Equal(t, action.CodeUnknownRequest, codeOf(r.exec.Revoke(t.Context(), "q", operator.Program("alice"), "")))
+	assert.Equal(t, action.CodeUnknownRequest, codeOf(new(engine.Executor).Revoke(t.Context(), "q", operator.Program("alice"), "")))
 }

@@ -11,18 +11,22 @@ import (
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
 )
 
-// await waits for the outcome of c and stores it in out, which is zero. It cancels c
+// A caller waits for the outcome of a call.
+type caller struct{ c *call }
+
+// await waits for the outcome and stores it in out, which is zero. It cancels the call
 // when its caller's context ends. A call that still waits for consent when ConsentWait
 // is over has the outcome pending.
-func (c *call) await(out *runtime.Outcome) {
+func (w caller) await(out *runtime.Outcome) {
+	c := w.c
 	r := c.record
 	quick := !c.exec.sched.Counts() && r.First.Spin() // a Waiter counts waiting goroutines
 	if !quick && c.exec.sched.Wait(&r.First, nil, c.ctx.Done()) == sched.Done {
-		c.cancelByCaller()
+		w.cancel()
 		c.exec.sched.Wait(&r.First, nil, nil)
 	}
 	if r.Final != nil {
-		*out = c.awaitConsent()
+		*out = w.awaitConsent()
 		return
 	}
 	if !c.dry {
@@ -31,44 +35,46 @@ func (c *call) await(out *runtime.Outcome) {
 	r.Fill(out)
 }
 
-// cancelByCaller cancels c because its caller's context has ended, unless c waits for consent.
-func (c *call) cancelByCaller() {
+// cancel cancels the call because the context of its caller has ended, unless the call waits for consent.
+func (w caller) cancel() {
 	e := aborted(outcomes.Cancelled())
 	e.cause = lifecycle.ByCaller
-	c.finish(e)
+	w.c.finish(e)
 }
 
 // awaitConsent waits for the outcome of a call that waits for consent, at most for
 // TurnConfig.ConsentWait, and longer when the call has been approved by then.
-func (c *call) awaitConsent() runtime.Outcome {
+func (w caller) awaitConsent() runtime.Outcome {
+	c := w.c
 	final := c.record.Final
 	gone := c.ctx.Done()
 	late := sched.NewEvent()
-	c.mu.Lock()
+	c.progress.Lock()
 	c.consent.waitOver = late
-	c.mu.Unlock()
-	if d := c.remainingConsentWait(); d > 0 && !c.exec.approvals.Closed().Fired() {
+	c.progress.Unlock()
+	if d := w.patience(); d > 0 && !c.exec.approvals.Closed().Fired() {
 		t := c.exec.sched.After(d, func() { c.exec.sched.Fire(late) })
 		c.exec.sched.Wait(final, late, gone)
 		t.Stop()
 	}
-	c.mu.Lock()
-	if c.life.Detach() {
+	c.progress.Lock()
+	if c.progress.Life.Detach() {
 		out := c.pending()
-		c.mu.Unlock()
+		c.progress.Unlock()
 		return out
 	}
-	c.mu.Unlock()
+	c.progress.Unlock()
 	if c.exec.sched.Wait(final, nil, gone) == sched.Done {
-		c.cancelByCaller()
+		w.cancel()
 		c.exec.sched.Wait(final, nil, nil)
 	}
 	c.observe(gone)
 	return c.record.Outcome()
 }
 
-// remainingConsentWait returns how much longer the caller waits for consent.
-func (c *call) remainingConsentWait() time.Duration {
+// patience returns how much longer the caller waits for consent.
+func (w caller) patience() time.Duration {
+	c := w.c
 	now := c.clock()
 	d := c.turn.consentWait - now.Sub(c.consent.since)
 	if left, bounded := c.turn.remainingBudget(now); bounded {
@@ -77,11 +83,12 @@ func (c *call) remainingConsentWait() time.Duration {
 	return d
 }
 
-// pendingOutcome returns the outcome pending when the call waits for consent.
-func (c *call) pendingOutcome() (runtime.Outcome, bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if !c.life.AwaitsConsent() {
+// pending returns the outcome pending when the call waits for consent.
+func (w caller) pending() (runtime.Outcome, bool) {
+	c := w.c
+	c.progress.Lock()
+	defer c.progress.Unlock()
+	if !c.progress.Life.AwaitsConsent() {
 		return runtime.Outcome{}, false
 	}
 	return c.pending(), true
@@ -101,7 +108,7 @@ func (s *Session) Await(ctx context.Context, callID string) runtime.Outcome {
 	saw := e.sched.Wait(&r.First, nil, ctx.Done())
 	if saw != sched.Done && r.Final != nil {
 		if saw = e.sched.Wait(r.Final, e.approvals.Closed(), ctx.Done()); saw == sched.Second {
-			if out, waits := r.Live.pendingOutcome(); waits {
+			if out, waits := (caller{r.Live}).pending(); waits {
 				return out
 			}
 			saw = e.sched.Wait(r.Final, nil, ctx.Done())
@@ -128,7 +135,7 @@ func (s *Session) awaitOther(ctx context.Context, r *callRecord) runtime.Outcome
 	if r.Final == nil {
 		return r.Outcome()
 	}
-	if out, waits := r.Live.pendingOutcome(); waits {
+	if out, waits := (caller{r.Live}).pending(); waits {
 		return out
 	}
 	if e.sched.Wait(r.Final, nil, ctx.Done()) == sched.Done {
@@ -143,7 +150,7 @@ func currentOutcome(r *callRecord) runtime.Outcome {
 		if r.Ended() {
 			return r.Outcome()
 		}
-		if out, waits := r.Live.pendingOutcome(); waits {
+		if out, waits := (caller{r.Live}).pending(); waits {
 			return out
 		}
 	}

@@ -52,14 +52,14 @@ func (t *Turn) executeParallel(ctx context.Context, calls []runtime.Call, outcom
 			continue
 		}
 		if e.sched.Wait(&b.admitted, &c.record.First, ctx.Done()) == sched.Done {
-			c.cancelByCaller()
+			caller{c}.cancel()
 			e.sched.Wait(&b.admitted, &c.record.First, nil)
 		}
 	}
 	e.sched.Fire(open)
 	for i, c := range begun {
 		if c != nil {
-			c.await(&outcomes[i])
+			caller{c}.await(&outcomes[i])
 		} else {
 			outcomes[i] = t.run.session.awaitOther(ctx, earlier[i])
 		}

@@ -6,17 +6,18 @@ import (
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/internal/attempt"
 	"github.com/ambit-tools/ambit/runtime/internal/callctx"
 	"github.com/ambit-tools/ambit/runtime/internal/commitlog"
 	"github.com/ambit-tools/ambit/runtime/internal/deadline"
+	"github.com/ambit-tools/ambit/runtime/internal/decision"
 	"github.com/ambit-tools/ambit/runtime/internal/facts"
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
-	"github.com/ambit-tools/ambit/runtime/internal/lockorder"
 	"github.com/ambit-tools/ambit/runtime/internal/metadata"
 	"github.com/ambit-tools/ambit/runtime/internal/outcomes"
-	"github.com/ambit-tools/ambit/runtime/internal/refusal"
+	"github.com/ambit-tools/ambit/runtime/internal/progress"
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
 	"github.com/ambit-tools/ambit/runtime/internal/tally"
 	"github.com/ambit-tools/ambit/runtime/internal/tap"
@@ -31,19 +32,12 @@ import (
 type call struct {
 	work // of the goroutine that executes the call
 
-	mu           lockorder.Mutex[lockorder.Call] // guards all that follows
-	life         lifecycle.Call                  // phase, attempt and fence, and who may end the call
-	scope        attempt.Scope                   // what its attempts do
-	prepared     wire.Value                      // what the journal holds for the undo; prepared once for all attempts
-	isPrepared   bool                            // prepared was computed, and may be nil
-	consent      *consentState                   // the consent that it needs; nil: none yet
-	state        runtime.State
-	watch        tally.Watch
-	evaluation   *deadline.Context // of the policy that is being asked
-	revision     string            // of the policy that evaluated the call
+	progress     progress.Progress // its lock guards all that follows
+	prepared     wire.Value        // what the journal holds for the undo; prepared once for all attempts
+	isPrepared   bool              // prepared was computed, and may be nil
+	consent      *consentState     // the consent that it needs; nil: none yet
 	position     int               // in the list of active calls, from 1; guarded by the session
 	trail        commitlog.Trail   // its entries in the journal
-	invoked      bool              // its first event was emitted
 	unrecorded   bool              // the journal has no entry of it: the commit log was stalled when it was made
 	idReused     bool              // refused because its id is that of another call
 	interruption *result           // while it is evaluated again after a restart: its result unless it runs again
@@ -88,7 +82,6 @@ type work struct {
 	needsReadmission   bool         // after a restart: it is evaluated again, and still holds its reservation
 	declarationChanged bool         // it waits for consent that was requested under another declaration of its tool
 	workReturned       bool         // the work returned without a panic and without Goexit
-	handlerDone        atomic.Bool  // its handler has returned
 }
 
 // consentState holds what a call knows of the consent that it needs.
@@ -102,16 +95,13 @@ type consentState struct {
 	approvedBy     []string
 	since          time.Time
 	cancelNotify   context.CancelFunc
-	previewCtx     *deadline.Context // of the preview; guarded by the call
-	waitOver       *sched.Event      // fires when ConsentWait is over; guarded by the call
+	waitOver       *sched.Event // fires when ConsentWait is over; guarded by the call
 }
 
 // An evaluation is the result of the policy about a call. The rules are checked separately.
 type evaluation struct {
-	refusal.Refusal
-	decision runtime.Decision
-	fault    *CallError
-	asks     bool // the call needs consent
+	decision.Result
+	fault *action.CallError
 }
 
 // A result is the end of a call: its outcome, its last event and state, and the cause.
@@ -125,9 +115,10 @@ type result struct {
 	to        runtime.State
 	outcome   runtime.Outcome
 	output    int // bytes, before redaction
-	fault     *CallError
+	fault     *action.CallError
 	text      string // for operators; setText sets it
 	textSet   bool   // text is set
+	reported  bool   // fault was
 	verdict   *Verdict
 }
 
@@ -198,7 +189,7 @@ func (v *view) Facts() *facts.Snapshot {
 	}
 	v.base = c.run.currentFacts()
 	f := v.base
-	if c.approved() || c.life.Attempt() > 0 || c.needsReadmission {
+	if c.approved() || c.progress.Life.Attempt() > 0 || c.needsReadmission {
 		f = f.Without(c.tool.Index)
 	}
 	v.snapshot.Store(f)
@@ -224,15 +215,6 @@ func (c *ident) key() runtime.CallKey { return runtime.CallKey{Session: c.run.se
 // approved reports whether the call has been approved.
 func (c *call) approved() bool { return c.consent != nil && c.consent.id != "" }
 
-// budgetEnds returns when the turn's budget is used up. It returns zero for a call whose
-// caller has the outcome pending, because that call no longer belongs to the turn.
-func (c *call) budgetEnds() time.Time {
-	if c.life.Detached() {
-		return time.Time{}
-	}
-	return c.turn.budgetEnds
-}
-
 // deadline returns how long one attempt of c may take, without the budget of its turn: what its
 // tool declares, or less if the turn caps it.
 func (c *ident) deadline() time.Duration {
@@ -241,21 +223,6 @@ func (c *ident) deadline() time.Duration {
 		return most
 	}
 	return d
-}
-
-// enterPhase takes the call to phase p, which ends at due, or never when due is zero. It
-// reports false when the call has ended. Only the worker calls it.
-func (c *call) enterPhase(p lifecycle.Phase, due time.Time) bool {
-	c.mu.Lock()
-	entered := c.life.Enter(p, due)
-	if entered && (p == lifecycle.Held || p == lifecycle.Queued) {
-		c.watch.Enter(tally.Queue, c.now)
-	}
-	c.mu.Unlock()
-	if entered {
-		c.worker.Arm(due)
-	}
-	return entered
 }
 
 // enterExecutor counts c among the calls in flight. It returns the outcome of a call
@@ -323,7 +290,7 @@ func (c *work) releaseResources() {
 
 var _ attempt.Owner = (*call)(nil)
 
-// Info describes the call to code of its tool, with the consent that it has. c.mu is held.
+// Info describes the call to code of its tool, with the consent that it has. The lock of the call is held.
 func (c *call) Info() callctx.Info {
 	info := c.ident.Info()
 	if a := c.consent; a != nil && a.id != "" {

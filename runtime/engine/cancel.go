@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 
+	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/internal/deadline"
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
 	"github.com/ambit-tools/ambit/runtime/internal/outcomes"
@@ -12,13 +13,13 @@ import (
 // Cancel ends a call of s in any state: while it is evaluated, waits for a slot or for
 // consent, or runs. It cancels the context of the handler, and what the handler returns
 // after that is a late result. The event names by, and the outcome holds the reason.
-// When Cancel returns nil the outcome is durable. Any other error is an *ActionError. ctx bounds
+// When Cancel returns nil the outcome is durable. Any other error is an *action.Error. ctx bounds
 // how long Cancel waits for another goroutine that is ending the call.
 //
 // The operator policy is asked first (operator.Cancel).
 func (s *Session) Cancel(ctx context.Context, callID string, by operator.Actor, reason string) error {
 	if s == nil || s.exec == nil {
-		return actionError(CodeUnknownCall)
+		return action.CodeUnknownCall.Err()
 	}
 	if err := s.exec.authorize(deadline.OrBackground(ctx), operator.Cancel, by, operator.Target{Session: s.id, Call: callID}, s); err != nil {
 		return err
@@ -27,26 +28,26 @@ func (s *Session) Cancel(ctx context.Context, callID string, by operator.Actor, 
 	r := s.memory.Find(callID)
 	if r == nil {
 		s.mu.Unlock()
-		return actionError(CodeUnknownCall)
+		return action.CodeUnknownCall.Err()
 	}
 	c, ended := r.Live, r.Ended()
 	s.mu.Unlock()
 	if ended || c == nil {
-		return actionError(CodeAlreadyEnded)
+		return action.CodeAlreadyEnded.Err()
 	}
 	e := aborted(outcomes.Cancelled())
 	if e.by, e.cause = by.ID, lifecycle.ByOperator; reason != "" {
 		e.outcome.Message += ": " + reason
 	}
 	if !c.finish(e) {
-		c.mu.Lock()
+		c.progress.Lock()
 		over := c.done()
-		c.mu.Unlock()
+		c.progress.Unlock()
 		s.exec.sched.Wait(over, nil, deadline.OrBackground(ctx).Done())
-		return actionError(CodeAlreadyEnded)
+		return action.CodeAlreadyEnded.Err()
 	}
 	if err := c.trail.Flush(); err != nil {
-		return &ActionError{Code: CodeJournalUnavailable, cause: err}
+		return &action.Error{Code: action.CodeJournalUnavailable, Err: err}
 	}
 	return nil
 }

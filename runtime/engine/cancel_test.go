@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/engine"
 	"github.com/ambit-tools/ambit/runtime/journal"
 	"github.com/ambit-tools/ambit/runtime/operator"
@@ -60,12 +61,12 @@ func TestCancel(t *testing.T) {
 			assert.Equal(t, runtime.Cancelled, got.Kind, id)
 			assert.Equal(t, runtime.ReasonCancelled, got.Reason, id)
 			assert.Contains(t, got.Message, "the call was cancelled: not needed")
-			assert.Equal(t, engine.CodeAlreadyEnded, codeOf(ses.Cancel(t.Context(), id, operator.Program("bob"), "")))
+			assert.Equal(t, action.CodeAlreadyEnded, codeOf(ses.Cancel(t.Context(), id, operator.Program("bob"), "")))
 		}
 		assert.Empty(t, r.exec.Requests())
 		assert.Equal(t, "already_resolved", r.exec.Decide(t.Context(), waiting.RequestID, yes("alice")).Reason.String())
-		assert.Equal(t, engine.CodeUnknownCall, codeOf(ses.Cancel(t.Context(), "nobody", operator.Program("alice"), "")))
-		assert.Equal(t, engine.CodeUnknownCall, codeOf(r.exec.Cancel(t.Context(), "other", "judged", operator.Program("alice"), "")))
+		assert.Equal(t, action.CodeUnknownCall, codeOf(ses.Cancel(t.Context(), "nobody", operator.Program("alice"), "")))
+		assert.Equal(t, action.CodeUnknownCall, codeOf(r.exec.Cancel(t.Context(), "other", "judged", operator.Program("alice"), "")))
 		require.NoError(t, r.exec.Shutdown(t.Context()))
 	})
 }
@@ -76,7 +77,7 @@ func TestCancelCannotBeRecorded(t *testing.T) {
 	r := recovered(t, j, obedient(begun))
 	out := told(r.turn(), callOf("c1", "file_read", goodInput))
 	<-begun
-	assert.Equal(t, engine.CodeJournalUnavailable, codeOf(r.exec.Cancel(t.Context(), "s", "c1", operator.Program("alice"), "")))
+	assert.Equal(t, action.CodeJournalUnavailable, codeOf(r.exec.Cancel(t.Context(), "s", "c1", operator.Program("alice"), "")))
 	assert.Equal(t, runtime.Unknown, (<-out).Kind)
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/engine"
 	"github.com/ambit-tools/ambit/runtime/journal"
 	"github.com/ambit-tools/ambit/runtime/operator"
@@ -167,7 +168,7 @@ func TestCallsInFlightAreBounded(t *testing.T) {
 		assert.Contains(t, out.Message, "3 calls are in flight")
 		assert.Equal(t, runtime.ReasonAtCapacity, turn.Execute(t.Context(), callOf("c5", "nothing", goodInput)).Reason)
 		assert.Equal(t, runtime.TimedOut, turn.Execute(t.Context(), callOf("deaf", "deaf", goodInput)).Kind, "a repeated call")
-		res := r.exec.Decide(t.Context(), pending.RequestID, engine.Answer{By: operator.Program("ada"), Approve: true})
+		res := r.exec.Decide(t.Context(), pending.RequestID, action.Answer{By: operator.Program("ada"), Approve: true})
 		require.NotNil(t, res.Outcome)
 		assert.Equal(t, runtime.Completed, res.Outcome.Kind)
 		close(free)

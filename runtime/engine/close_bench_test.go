@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/engine"
 	"github.com/ambit-tools/ambit/runtime/journal"
 	"github.com/ambit-tools/ambit/runtime/operator"
@@ -143,7 +144,7 @@ func BenchmarkClose(b *testing.B) {
 // BenchmarkUndoRun undoes runs: the time does not depend on the calls of other runs.
 func BenchmarkUndoRun(b *testing.B) {
 	timedRuns(b, func(b *testing.B, s *engine.Session, run *engine.Run) {
-		if res := undoingOf(s.Undo(context.Background(), engine.UndoRequest{RunID: run.ID(), By: operator.Program("ops")})); len(res.Undone) != 10 {
+		if res := undoingOf(s.Undo(context.Background(), action.UndoRequest{RunID: run.ID(), By: operator.Program("ops")})); len(res.Undone) != 10 {
 			b.Fatal(res)
 		}
 	})

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/internal/commands"
 	"github.com/ambit-tools/ambit/runtime/internal/deadline"
 	"github.com/ambit-tools/ambit/runtime/journal"
@@ -39,5 +40,5 @@ func (e *Executor) ExecuteOnce(
 	if e.approvals.Closed().Fired() {
 		return res, errors.New("the executor is shutting down: it imports no command any more")
 	}
-	return e.seen.Do(deadline.OrBackground(ctx), c, by, string(CodeInterrupted), do)
+	return e.seen.Do(deadline.OrBackground(ctx), c, by, string(action.CodeInterrupted), do)
 }

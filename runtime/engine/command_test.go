@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/engine"
 	"github.com/ambit-tools/ambit/runtime/inbox"
 	"github.com/ambit-tools/ambit/runtime/journal"
@@ -178,7 +179,7 @@ func TestCommandsAreCarriedOutOnce(t *testing.T) {
 		require.ErrorIs(t, err, c.again, c.cut)
 		require.Len(t, l.undone, 1, c.cut)
 		if c.cut != "" && c.again != nil {
-			assert.Equal(t, string(engine.CodeInterrupted), res.Result, c.cut)
+			assert.Equal(t, string(action.CodeInterrupted), res.Result, c.cut)
 		}
 		r = recovered(t, j, l.tool())
 		_, err = inbox.Import(t.Context(), r.exec, undo)

@@ -23,15 +23,15 @@ var errNotDecided = errors.New("the call has its result") // of decideToCommit
 // section 6.8). It changes the result when the commit fails, or when it is not known whether it took
 // effect. When the call has its outcome already, the goroutine that ended it rolls the parts back.
 func (c *call) commitParts(e *result) {
-	c.mu.Lock()
-	if c.life.Ended() || !c.scope.HasParts() {
-		c.mu.Unlock()
+	c.progress.Lock()
+	if c.progress.Life.Ended() || !c.progress.Scope.HasParts() {
+		c.progress.Unlock()
 		return
 	}
-	drained := c.scope.Seal()
-	c.mu.Unlock()
+	drained := c.progress.Scope.Seal()
+	c.progress.Unlock()
 	reads := c.tool.Spec.Effect == runtime.SideEffectRead
-	switch what, err := c.scope.Commit(drained, reads, func(seals []journal.Seal) error {
+	switch what, err := c.progress.Scope.Commit(drained, reads, func(seals []journal.Seal) error {
 		if !c.decideToCommit(e, seals) {
 			return errNotDecided
 		}
@@ -41,7 +41,7 @@ func (c *call) commitParts(e *result) {
 		c.commitFailed(e, err)
 	case transaction.Unknown: // whether the other parts stand depends on the foreign one: recovery cannot know either
 		c.setUnknown(e, runtime.ReasonCommitFailed, err)
-		c.scope.Forget()
+		c.progress.Scope.Forget()
 	}
 }
 
@@ -49,36 +49,36 @@ func (c *call) commitParts(e *result) {
 // is durable. It reports false when the call has its outcome already, when the decision comes too
 // late, or when it cannot be recorded. From here on only the commit ends the call.
 func (c *call) decideToCommit(e *result, seals []journal.Seal) bool {
-	c.mu.Lock()
+	c.progress.Lock()
 	now := c.clock()
-	if !c.life.Commit(now, int(grace/commitTick), commitTick, c.budgetEnds()) {
-		c.mu.Unlock()
+	if !c.progress.Life.Commit(now, int(grace/commitTick), commitTick, c.progress.TurnEnds()) {
+		c.progress.Unlock()
 		return false
 	}
-	due := c.life.Due()
+	due := c.progress.Life.Due()
 	if c.exec.log.On() {
 		c.trail.Add(c.decision(e, seals))
 	}
-	c.mu.Unlock()
+	c.progress.Unlock()
 	c.worker.Arm(due)
 	err := c.trail.Flush()
 	if e.stalled = errors.Is(err, journal.ErrUnavailable); e.stalled {
 		err = c.trail.FlushThroughStall()
 	}
 	if err != nil { // the journal may have the record: recovery finds out and commits or rolls back
-		c.scope.Forget()
+		c.progress.Scope.Forget()
 		c.setUnknown(e, runtime.ReasonJournalUnavailable, err)
 		return false
 	}
 	return true
 }
 
-// decision returns the entry of a decision to commit. c.mu is held.
+// decision returns the entry of a decision to commit. The lock of the call is held.
 func (c *call) decision(e *result, seals []journal.Seal) (_ *journal.Record, private []byte) {
 	out := e.outcome
 	c.completeOutcome(&out, c.clock(), true)
 	d := entry.Draft{Record: newRecord(&c.ident, journal.KindCommitting, c.clock())}
-	d.Attempt, d.Duration, d.Revision, d.Sealed = c.life.Attempt(), out.Duration, c.revision, seals
+	d.Attempt, d.Duration, d.Revision, d.Sealed = c.progress.Life.Attempt(), out.Duration, c.progress.Revision, seals
 	c.addOutcome(&d, &out)
 	return d.Entry()
 }
@@ -86,9 +86,9 @@ func (c *call) decision(e *result, seals []journal.Seal) (_ *journal.Record, pri
 // committedLate handles a call whose caller has the outcome unknown because its commit had to wait
 // for the journal. It records the outcome and reports whether the call is one of these.
 func (c *call) committedLate(e *result) bool {
-	c.mu.Lock()
-	yes, over := c.life.Committing() && e.stalled && e.outcome.Kind == runtime.Completed, c.done()
-	c.mu.Unlock()
+	c.progress.Lock()
+	yes, over := c.progress.Life.Committing() && e.stalled && e.outcome.Kind == runtime.Completed, c.done()
+	c.progress.Unlock()
 	if !yes {
 		return false
 	}

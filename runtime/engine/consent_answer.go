@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/internal/approvals"
 	"github.com/ambit-tools/ambit/runtime/internal/deadline"
@@ -21,10 +22,10 @@ import (
 // unless the answer says NoWait. An answer counts even when ctx is done. The Resolution says what
 // happened to the call. An accepted approval does not guarantee that the call runs: the rules and
 // the policy evaluate it once more, and it must still be what was approved (SEMANTICS section 5.7).
-func (e *Executor) Decide(ctx context.Context, requestID string, a Answer) Resolution {
+func (e *Executor) Decide(ctx context.Context, requestID string, a action.Answer) action.Resolution {
 	ctx = deadline.OrBackground(ctx)
 	if e == nil || e.engine == nil {
-		return Resolution{Reason: consent.UnknownRequest}
+		return action.Resolution{Reason: consent.UnknownRequest}
 	}
 	res, c := e.resolve(ctx, requestID, a)
 	if c == nil {
@@ -33,22 +34,30 @@ func (e *Executor) Decide(ctx context.Context, requestID string, a Answer) Resol
 	if res.Kind == consent.Accepted && !a.NoWait {
 		e.sched.Wait(c.record.Final, nil, ctx.Done())
 	}
-	res.setCall(c)
+	answering{c: c}.describe(&res)
 	return res
 }
 
-// setCall sets the fields about the call of the request.
-func (r *Resolution) setCall(c *call) {
+// An answering is one answer to the request of a call.
+type answering struct {
+	c       *call
+	request string
+	answer  *consent.Answer
+}
+
+// describe sets what a resolution says of the call of the request.
+func (g answering) describe(r *action.Resolution) {
+	c := g.c
 	r.Call = c.id
 	ended := c.record.Final == nil || c.record.Final.Fired()
 	if ended {
 		out := c.record.Outcome()
 		r.Outcome = &out
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	r.State = c.state
-	if !ended && c.life.AwaitsApproval() {
+	c.progress.Lock()
+	defer c.progress.Unlock()
+	r.State = c.progress.State()
+	if !ended && c.progress.Life.AwaitsApproval() {
 		out := c.pending()
 		r.Outcome = &out
 	}
@@ -56,12 +65,12 @@ func (r *Resolution) setCall(c *call) {
 
 // resolve is Decide without waiting for the call. It returns the call, nil when there
 // is none to wait for.
-func (e *Executor) resolve(ctx context.Context, requestID string, a Answer) (Resolution, *call) {
+func (e *Executor) resolve(ctx context.Context, requestID string, a action.Answer) (action.Resolution, *call) {
 	if e.log.On() && (e.approvals.Closed().Fired() || e.log.Stalled()) { // the request can be answered later
-		return e.notRecorded(e.approvals.Call(requestID)), nil
+		return answering{c: e.approvals.Call(requestID)}.notRecorded(), nil
 	}
 	e.approvals.ProcessDueOf(requestID)
-	answer := a.forBook()
+	answer := answerOf(&a)
 	c := e.approvals.Call(requestID)
 	if c == nil {
 		return e.answerUnknown(requestID, answer), nil
@@ -70,18 +79,20 @@ func (e *Executor) resolve(ctx context.Context, requestID string, a Answer) (Res
 		a.Edit = nil
 	}
 	answer.Barred = !e.mayAnswer(ctx, requestID, answer, a.By, false)
-	edited := c.prepareEdit(ctx, requestID, a.Edit, answer)
-	result := c.recordAnswer(requestID, answer, edited)
+	g := answering{c, requestID, answer}
+	result := g.record(g.prepareEdit(ctx, a.Edit))
 	if err := c.trail.FlushThroughStall(); err != nil {
 		r := c.journalUnavailable(err)
 		r.cause = lifecycle.ByConsent // a call that runs by now is not concerned
 		c.finish(r)
-		return e.notRecorded(c), nil
+		return g.notRecorded(), nil
 	}
-	res := Resolution{Kind: result.Resolution, Reason: result.Rejection, Call: c.id, Missing: result.Missing, Granted: result.Granted}
+	res := action.Resolution{Kind: result.Resolution, Reason: result.Rejection, Call: c.id, Missing: result.Missing, Granted: result.Granted}
 	if result.Resolution == consent.Accepted {
 		if result.Status == consent.StatusApproved {
-			c.resume()
+			if c.progress.Approve() {
+				c.submitApproved()
+			}
 		} else {
 			e := denied(outcomes.DeniedByPerson(a.Message))
 			e.cause = lifecycle.ByConsent
@@ -92,15 +103,15 @@ func (e *Executor) resolve(ctx context.Context, requestID string, a Answer) (Res
 }
 
 // answerUnknown records an answer to a request that does not exist, or no longer exists.
-func (e *Executor) answerUnknown(request string, a *consent.Answer) Resolution {
+func (e *Executor) answerUnknown(request string, a *consent.Answer) action.Resolution {
 	ev := e.approvals.Decide(e.sched.Now(), request, a)
 	if err := e.recordConsent(ev.At, a.By, e.log.Flush, &runtime.Event{
 		Time: ev.At, Kind: runtime.EventApprovalDecided, RequestID: request, By: a.By, Resolution: ev.Result.Resolution.String(),
 		Rejection: ev.Result.Rejection.String(),
 	}); err != nil {
-		return e.notRecorded(nil)
+		return answering{}.notRecorded()
 	}
-	return Resolution{Kind: ev.Result.Resolution, Reason: ev.Result.Rejection}
+	return action.Resolution{Kind: ev.Result.Resolution, Reason: ev.Result.Rejection}
 }
 
 // An edit holds the arguments with which an approver wants the call to run instead.
@@ -111,14 +122,15 @@ type edit struct {
 
 // prepareEdit decodes the arguments of an approver's edit, asks the policy about them, and
 // stores the resulting question in the answer.
-func (c *call) prepareEdit(ctx context.Context, request string, text []byte, a *consent.Answer) *edit {
+func (g answering) prepareEdit(ctx context.Context, text []byte) *edit {
+	c, a := g.c, g.answer
 	if text == nil || !a.Approve {
 		return nil
 	}
-	c.mu.Lock()
+	c.progress.Lock()
 	present := c.values.Final
-	c.mu.Unlock()
-	e := &edit{Edit: c.exec.approvals.Edit(ctx, request, text, a, present, c.subject())}
+	c.progress.Unlock()
+	e := &edit{Edit: c.exec.approvals.Edit(ctx, g.request, text, a, present, c.subject())}
 	if e.Panicked != nil {
 		c.exec.report(c.panicFault(e.Panicked))
 	}
@@ -146,15 +158,16 @@ func (c *ident) evaluateDetached(ctx context.Context, in runtime.PolicyInput) (r
 	})
 }
 
-// recordAnswer resolves the request of the call by an answer, in one step.
-func (c *call) recordAnswer(request string, a *consent.Answer, ed *edit) *consent.Result {
-	c.mu.Lock()
-	defer c.mu.Unlock()
+// record resolves the request of the call by the answer, in one step.
+func (g answering) record(ed *edit) *consent.Result {
+	c := g.c
+	c.progress.Lock()
+	defer c.progress.Unlock()
 	now := c.clock()
-	ev := c.exec.approvals.Decide(now, request, a)
+	ev := c.exec.approvals.Decide(now, g.request, g.answer)
 	n := note{at: now, answer: &ev}
-	if ed == nil || ev.Result.Resolution == consent.Rejected || c.life.Ended() {
-		c.transition(runtime.EventApprovalDecided, c.state, &n)
+	if ed == nil || ev.Result.Resolution == consent.Rejected || c.progress.Life.Ended() {
+		c.transition(runtime.EventApprovalDecided, c.progress.State(), &n)
 		return ev.Result
 	}
 	n.edited = true
@@ -166,16 +179,16 @@ func (c *call) recordAnswer(request string, a *consent.Answer, ed *edit) *consen
 		s.memory.Rebind(c.exec.instant(now), &ed.rule)
 	}
 	n.session = true
-	c.transition(runtime.EventApprovalDecided, c.state, &n)
+	c.transition(runtime.EventApprovalDecided, c.progress.State(), &n)
 	return ev.Result
 }
 
 // notRecorded returns the resolution of an answer that could not be recorded and
 // therefore has no effect.
-func (e *Executor) notRecorded(c *call) Resolution {
-	res := Resolution{Reason: consent.NotRecorded}
-	if c != nil {
-		res.setCall(c)
+func (g answering) notRecorded() action.Resolution {
+	res := action.Resolution{Reason: consent.NotRecorded}
+	if g.c != nil {
+		g.describe(&res)
 	}
 	return res
 }

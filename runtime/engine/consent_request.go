@@ -19,15 +19,18 @@ import (
 // call. It reports false when the call has ended.
 func (c *call) prepareQuestion() bool {
 	j := &c.worker.Scratch.evaluation
-	if c.consent == nil {
-		c.mu.Lock() // the goroutine that ends the call reads it
-		c.consent = &consentState{}
-		c.mu.Unlock()
+	if j.Reason != runtime.ReasonNone || !j.Asks && !c.approved() {
+		return true
 	}
-	if j.asks {
-		q, err := c.questionOf(c.values.Final, &j.decision)
+	if c.consent == nil {
+		c.progress.Lock() // the goroutine that ends the call reads it
+		c.consent = &consentState{}
+		c.progress.Unlock()
+	}
+	if j.Asks {
+		q, err := c.questionOf(c.values.Final, &j.Decision)
 		if err != nil && !c.approved() { // an approved one is asked another question now: use finds that
-			j.Refuse(runtime.ReasonConsentUnavailable, outcomes.AskDetail(j.decision.Asks), fmt.Sprintf("%q needs somebody's consent: %v", c.record.Tool, err))
+			j.Refuse(runtime.ReasonConsentUnavailable, outcomes.AskDetail(j.Decision.Asks), fmt.Sprintf("%q needs somebody's consent: %v", c.record.Tool, err))
 			return true
 		}
 		c.consent.question = q
@@ -35,7 +38,7 @@ func (c *call) prepareQuestion() bool {
 	if !c.tool.Previews() || !c.approved() && (c.exec.approvals.Answered(c.now, &c.consent.question) || c.noApprover() != nil) {
 		return true
 	}
-	plain := len(j.decision.Rewrites) == 0
+	plain := len(j.Decision.Rewrites) == 0
 	if c.consent.preview == nil || c.approved() || !plain || !c.consent.previewOfInput {
 		if !c.makePreview() {
 			return false
@@ -49,12 +52,9 @@ func (c *call) prepareQuestion() bool {
 // makePreview calls the preview hook and stores the preview, or the failure. It reports
 // false when the call has ended.
 func (c *call) makePreview() bool {
-	due := deadline.Earlier(c.now.Add(c.deadline()), c.budgetEnds())
+	due := deadline.Earlier(c.now.Add(c.deadline()), c.progress.TurnEnds())
 	ctx := &deadline.Context{Parent: c.workCtx, Due: due}
-	c.mu.Lock()
-	c.consent.previewCtx = ctx // from now on it ends with the call
-	c.mu.Unlock()
-	if !c.enterPhase(lifecycle.Previewing, due) {
+	if !c.progress.EnterPreview(ctx, c.now) {
 		return false
 	}
 	p, err := c.tool.Preview(ctx, c.values.Final)
@@ -64,7 +64,7 @@ func (c *call) makePreview() bool {
 	}
 	ctx.Cancel(deadline.Canceled)
 	c.now = c.clock()
-	if !c.enterPhase(lifecycle.Admitting, c.budgetEnds()) {
+	if !c.progress.Enter(lifecycle.Admitting, c.progress.TurnEnds(), c.now) {
 		return false
 	}
 	if c.consent.preview = p; err != nil {
@@ -91,14 +91,6 @@ func (c *call) previewFailed(err error) (j evaluation) {
 	return j
 }
 
-// previewLate returns the result of a call whose preview took too long.
-func (c *ident) previewLate() *result {
-	return &result{
-		event: runtime.EventFailed, to: runtime.StateFailed, fault: c.newFault(runtime.ReasonPreviewFailed, errPreviewLate),
-		outcome: outcomes.PreviewLate(c.record.Tool),
-	}
-}
-
 // questionOf returns the question about the call with some arguments. The error says
 // that no approver could ever agree to the call.
 func (c *ident) questionOf(args wire.Value, d *runtime.Decision) (consent.Question, error) {
@@ -119,7 +111,7 @@ func (c *work) noApprover() *result {
 	if c.exec.polled || len(c.exec.approvers) > 0 {
 		return nil
 	}
-	return denied(outcomes.NoApprover(c.record.Tool, c.worker.Scratch.evaluation.decision.Asks))
+	return denied(outcomes.NoApprover(c.record.Tool, c.worker.Scratch.evaluation.Decision.Asks))
 }
 
 // checkOpenLimit returns the result of a call that needs consent when its session is full: it has as
@@ -128,7 +120,7 @@ func (c *work) checkOpenLimit(full bool) *result {
 	if !full {
 		return nil
 	}
-	return denied(outcomes.TooManyPending(c.record.Tool, c.exec.maxOpenRequests, c.worker.Scratch.evaluation.decision.Asks))
+	return denied(outcomes.TooManyPending(c.record.Tool, c.exec.maxOpenRequests, c.worker.Scratch.evaluation.Decision.Asks))
 }
 
 // useConsent uses up the approval or the grant that allows the call to start, and checks that the
@@ -140,7 +132,7 @@ func (c *call) useConsent() *result {
 	switch {
 	case a.id != "":
 		now := a.question
-		now.Call = c.consentCallWith(c.values.Final, c.revision)
+		now.Call = c.consentCallWith(c.values.Final, c.progress.Revision)
 		now.Call.Preview = a.preview
 		m = c.exec.approvals.Use(c.now, a.id, &now, a.noLongerAsked)
 	case a.grant != "":
@@ -156,7 +148,7 @@ func (c *call) useConsent() *result {
 	return denied(outcomes.Mismatch(m.Changed))
 }
 
-// pending returns the outcome of a call that waits for consent. c.mu is held.
+// pending returns the outcome of a call that waits for consent. The lock of the call is held.
 func (c *call) pending() runtime.Outcome {
 	now := c.clock()
 	// A dry call has no request: its outcome describes a request made now.
@@ -166,7 +158,7 @@ func (c *call) pending() runtime.Outcome {
 		reasons, need, life = r.Reasons, r.Requirement, r.Expires.Sub(now)
 	}
 	out := outcomes.Pending(c.record.Tool, reasons, need, life)
-	out.CallID, out.RequestID, out.Revision, out.Duration = c.id, c.consent.id, c.revision, now.Sub(c.began)
+	out.CallID, out.RequestID, out.Revision, out.Duration = c.id, c.consent.id, c.progress.Revision, now.Sub(c.began)
 	if c.dry {
 		return out
 	}

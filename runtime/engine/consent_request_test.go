@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/engine"
 	"github.com/ambit-tools/ambit/runtime/journal"
@@ -156,7 +157,7 @@ func TestEditAfterAReload(t *testing.T) {
 	policy := &reloaded{askedBy("v1")}
 	r := newRigWith(t, policy, []*runtime.Tool{readTool(okRead, asking())}, engine.WithPendingRequests())
 	turn := r.run().Turn(engine.TurnConfig{})
-	edited := func(quorum int) engine.Resolution {
+	edited := func(quorum int) action.Resolution {
 		policy.now = askedBy("v1")
 		out := turn.Execute(t.Context(), callOf("", "file_read", goodInput))
 		policy.now = askedBy("v2")

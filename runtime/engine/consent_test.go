@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/engine"
 	"github.com/ambit-tools/ambit/runtime/operator"
@@ -36,7 +37,7 @@ func newInbox(t *testing.T, tools ...*runtime.Tool) *rig {
 	return newRigWith(t, runtime.PolicyFunc(allowAll), tools, engine.WithPendingRequests())
 }
 
-func yes(by string) engine.Answer { return engine.Answer{By: operator.Program(by), Approve: true} }
+func yes(by string) action.Answer { return action.Answer{By: operator.Program(by), Approve: true} }
 
 func TestConsentIsGiven(t *testing.T) {
 	r := newInbox(t, readTool(okRead, asking()))
@@ -112,7 +113,7 @@ func waysOut() map[string]func(w *waiting) {
 	approve := func(w *waiting) { w.exec.Decide(context.Background(), w.out.RequestID, yes("alice")) }
 	return map[string]func(w *waiting){
 		"denied": func(w *waiting) {
-			w.exec.Decide(context.Background(), w.out.RequestID, engine.Answer{By: operator.Program("alice")})
+			w.exec.Decide(context.Background(), w.out.RequestID, action.Answer{By: operator.Program("alice")})
 		},
 		"expired":  func(*waiting) { time.Sleep(time.Hour) },
 		"closed":   func(w *waiting) { assert.NoError(w.t, w.run.Close(context.Background())) },
@@ -258,7 +259,7 @@ func TestRacingAnswers(t *testing.T) {
 		var wg sync.WaitGroup
 		for i := range 10 {
 			wg.Go(func() {
-				a := engine.Answer{By: operator.Program(string(rune('a' + i))), Approve: i%2 == 0}
+				a := action.Answer{By: operator.Program(string(rune('a' + i))), Approve: i%2 == 0}
 				res := r.exec.Decide(t.Context(), out.RequestID, a)
 				if res.Kind == consent.Accepted {
 					accepted.Add(1)
@@ -326,7 +327,7 @@ func TestEditIsJudged(t *testing.T) {
 	})
 	r := newRigWith(t, policy, []*runtime.Tool{readTool(okRead, asking())}, engine.WithPendingRequests())
 	turn := r.run().Turn(engine.TurnConfig{})
-	edit := func(text string) engine.Resolution {
+	edit := func(text string) action.Resolution {
 		out := turn.Execute(t.Context(), callOf("", "file_read", goodInput))
 		a := yes("alice")
 		a.Edit = []byte(text)

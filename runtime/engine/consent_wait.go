@@ -3,13 +3,12 @@ package engine
 import (
 	"context"
 	"fmt"
-	"runtime/debug"
 	"sync/atomic"
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
 	"github.com/ambit-tools/ambit/runtime/internal/outcomes"
-	"github.com/ambit-tools/ambit/runtime/internal/tally"
+	"github.com/ambit-tools/ambit/runtime/internal/usercode"
 )
 
 // park lets a call wait for consent once its worker has returned, or continues it when
@@ -22,20 +21,8 @@ func (c *call) park() {
 		c.span.Consent()
 		c.notify()
 	}
-	c.mu.Lock()
-	goOn := c.life.Park()
-	c.mu.Unlock()
+	goOn := c.progress.Park()
 	c.exec.sched.Fire(&c.record.First)
-	if goOn {
-		c.submitApproved()
-	}
-}
-
-// resume continues a call that was approved, as soon as its worker has returned.
-func (c *call) resume() {
-	c.mu.Lock()
-	goOn := c.life.Approve()
-	c.mu.Unlock()
 	if goOn {
 		c.submitApproved()
 	}
@@ -58,15 +45,13 @@ func (c *call) submitApproved() {
 		return
 	}
 	trace(c)
-	c.mu.Lock()
-	c.life.Resume(c.budgetEnds())
+	c.progress.Lock()
 	c.inGates, c.workReturned = true, false
 	c.reenterExecutor()
 	c.values.Args, c.values.Text, c.now = c.values.Final, c.values.FinalText, c.clock()
-	c.watch.Enter(tally.Other, c.now)
-	c.handlerDone.Store(false)
+	c.progress.Submit(c.now)
 	c.workCtx = context.WithoutCancel(c.ctx)
-	c.mu.Unlock()
+	c.progress.Unlock()
 	c.exec.workers.Take(c)
 }
 
@@ -82,10 +67,10 @@ func (c *call) notify() {
 		return
 	}
 	ctx, cancel := context.WithCancel(context.WithoutCancel(c.ctx))
-	c.mu.Lock()
+	c.progress.Lock()
 	c.consent.cancelNotify = cancel
-	over := c.life.Ended()
-	c.mu.Unlock()
+	over := c.progress.Life.Ended()
+	c.progress.Unlock()
 	if over {
 		cancel()
 		return
@@ -113,13 +98,13 @@ func (c *call) notify() {
 func notifyApprover(ctx context.Context, a runtime.Approver, r *runtime.ConsentRequest, c *call, hide func(string) string) (ok bool) {
 	defer func() {
 		if v := recover(); v != nil {
-			fault := c.newFault(runtime.ReasonNone, nil)
-			fault.Panic, fault.Stack = v, debug.Stack()
-			c.exec.report(fault.redact(hide))
+			fault := c.panicFault(usercode.Recovered(v))
+			fault.Reason = runtime.ReasonNone
+			c.exec.report(hideIn(fault, hide))
 		}
 	}()
 	if err := a.Notify(ctx, r); err != nil {
-		c.exec.report(c.newFault(runtime.ReasonNone, fmt.Errorf("approver %T: %w", a, err)).redact(hide))
+		c.exec.report(hideIn(c.newFault(runtime.ReasonNone, fmt.Errorf("approver %T: %w", a, err)), hide))
 		return false
 	}
 	return true

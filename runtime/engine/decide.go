@@ -9,7 +9,6 @@ import (
 	"github.com/ambit-tools/ambit/runtime/internal/outcomes"
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
 	"github.com/ambit-tools/ambit/runtime/internal/tally"
-	"github.com/ambit-tools/ambit/runtime/internal/tap"
 	"github.com/ambit-tools/ambit/runtime/internal/tools"
 )
 
@@ -46,7 +45,7 @@ func (c *call) decide() *result {
 		if c.worker.Scratch.effect, err = c.fillRulesCall(&c.worker.Scratch.rulesCall, c.values.Final); err != nil {
 			c.failPolicy("arguments", fmt.Errorf("the arguments have no canonical form: %w", err))
 		}
-		if !c.prepareConsent() {
+		if !c.prepareQuestion() {
 			return workerDone
 		}
 		tapped := c.tapDecision()
@@ -60,8 +59,8 @@ func (c *call) decide() *result {
 				return workerDone
 			}
 			continue
-		case adm.ends == nil && c.life.Attempt() > 0:
-			c.worker.Arm(c.scope.Due())
+		case adm.ends == nil && c.progress.Life.Attempt() > 0:
+			c.worker.Arm(c.progress.Scope.Due())
 		case adm.ends != nil && adm.ends != workerDone && c.dry:
 			c.keepVerdict(adm.ends)
 		}
@@ -75,15 +74,15 @@ func (c *call) decide() *result {
 func (c *call) excludeOtherCalls() bool {
 	s := c.run.session
 	for {
-		c.mu.Lock()
+		c.progress.Lock()
 		s.mu.Lock()
 		held := s.admittingDone
-		if held == nil && !c.life.Ended() {
+		if held == nil && !c.progress.Life.Ended() {
 			s.admitting, s.admittingDone = c, sched.NewEvent()
 		}
 		mine := s.admitting == c
 		s.mu.Unlock()
-		c.mu.Unlock()
+		c.progress.Unlock()
 		if mine || !c.waitFor(held) {
 			return mine
 		}
@@ -106,34 +105,16 @@ func (c *call) snapshot() bool {
 	return true
 }
 
-// prepareConsent prepares what approvers are shown of the call, if it needs consent. It reports
-// false when the call has ended.
-func (c *call) prepareConsent() bool {
-	if j := &c.worker.Scratch.evaluation; j.Reason != runtime.ReasonNone || !j.asks && !c.approved() {
-		return true
-	}
-	return c.prepareQuestion()
-}
-
-// tapDecision returns the decision that the policy has just made about the call, for the tap; nil
-// when there is none to follow.
-func (c *work) tapDecision() *tap.Decision {
-	if c.exec.follower == nil || c.dry {
-		return nil
-	}
-	return c.decisionForTap()
-}
-
 // admit checks the call against the rules and reserves what it uses, if the facts that the policy
 // saw still hold. The check and the reservation are one step under the session's lock.
 func (c *call) admit() admission {
-	c.mu.Lock()
-	defer c.mu.Unlock()
+	c.progress.Lock()
+	defer c.progress.Unlock()
 	s := c.run.session
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
-	case c.life.Ended():
+	case c.progress.Life.Ended():
 		return notAdmitted(workerDone)
 	case s.admitting != c && (s.admitting != nil || !c.worker.Scratch.view.unchanged()):
 		return admission{again: true, wait: s.admittingDone}
@@ -149,7 +130,7 @@ func (c *call) admit() admission {
 		return c.admitDry()
 	case c.approved():
 		return c.admitApproved()
-	case j.asks:
+	case j.Asks:
 		return c.admitAsked()
 	}
 	return c.reserve()
@@ -187,8 +168,8 @@ func (c *call) admitAsked() admission {
 		return notAdmitted(c.denialBy(v, rc, &c.worker.Scratch.evaluation))
 	}
 	c.consent.id, c.consent.since = asking.Add(c), c.now
-	c.life.Ask()
-	c.watch.Enter(tally.Consent, c.now)
+	c.progress.Life.Ask()
+	c.progress.Watch.Enter(tally.Consent, c.now)
 	c.record.Final, c.record.Live = sched.NewEvent(), c
 	c.transition(runtime.EventApprovalRequested, runtime.StateValidated, &note{at: c.now, session: true})
 	return notAdmitted(workerDone)
@@ -197,7 +178,7 @@ func (c *call) admitAsked() admission {
 // admitDry returns what admit would do.
 func (c *call) admitDry() admission {
 	v := c.checkRules(&c.worker.Scratch.rulesCall)
-	switch asked := c.worker.Scratch.evaluation.asks; {
+	switch asked := c.worker.Scratch.evaluation.Asks; {
 	case !v.Admitted():
 		return notAdmitted(c.denialBy(v, &c.worker.Scratch.rulesCall, &c.worker.Scratch.evaluation))
 	case asked && !c.exec.approvals.Answered(c.now, &c.consent.question):
@@ -215,7 +196,7 @@ func (c *call) admitApproved() admission {
 	if !v.Admitted() {
 		return notAdmitted(c.denialBy(v, &c.worker.Scratch.rulesCall, &c.worker.Scratch.evaluation))
 	}
-	c.consent.noLongerAsked = !c.worker.Scratch.evaluation.asks
+	c.consent.noLongerAsked = !c.worker.Scratch.evaluation.Asks
 	c.recordAuthorized()
 	return admission{}
 }
@@ -253,7 +234,7 @@ func (c *call) startsNow() bool {
 // recordAuthorized records that the call is admitted, and queues it for a slot of its tool. Both
 // are one step: calls get slots in the order of their records, which a replay follows.
 func (c *call) recordAuthorized() {
-	c.scope.SetEffect(c.worker.Scratch.effect)
+	c.progress.Scope.SetEffect(c.worker.Scratch.effect)
 	c.requestSlot(func() {
 		c.transition(runtime.EventAuthorized, runtime.StateAuthorized, &note{at: c.now, session: true})
 	})
@@ -265,7 +246,7 @@ func (c *work) keepVerdict(e *result) {
 	if e.verdict == nil {
 		e.verdict = &Verdict{}
 	}
-	e.verdict.Decision = c.worker.Scratch.evaluation.decision
+	e.verdict.Decision = c.worker.Scratch.evaluation.Decision
 	e.verdict.Input = tools.JSON(c.values.Final)
 }
 
@@ -282,15 +263,19 @@ func (c *ident) checkBlocked() *result {
 // tool. The call holds the slot until its handler has returned, even when the call has ended
 // before.
 func (c *call) awaitTurn() *result {
-	if c.batch != nil && !c.batch.wait(c) {
-		return workerDone
+	if b := c.batch; b != nil {
+		c.exec.sched.Fire(&b.admitted)
+		if !c.progress.Enter(lifecycle.Held, c.progress.TurnEnds(), c.now) || c.exec.sched.Wait(b.open, c.done(), nil) == sched.Second {
+			return workerDone
+		}
+		c.now = c.clock()
 	}
 	if c.slotGranted != nil {
-		due := c.budgetEnds()
+		due := c.progress.TurnEnds()
 		if due.IsZero() {
 			due = c.clock().Add(c.deadline())
 		}
-		if !c.enterPhase(lifecycle.Queued, due) || c.exec.sched.Wait(c.slotGranted, c.done(), nil) == sched.Second {
+		if !c.progress.Enter(lifecycle.Queued, due, c.now) || c.exec.sched.Wait(c.slotGranted, c.done(), nil) == sched.Second {
 			return workerDone
 		}
 		c.slotGranted, c.slot = nil, true

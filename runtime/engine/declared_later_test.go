@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/engine"
 	"github.com/ambit-tools/ambit/runtime/journal"
 )
@@ -51,7 +52,7 @@ func TestUndoneCallsUnderLaterDeclarations(t *testing.T) {
 				require.True(t, open)
 				assert.Equal(t, runtime.RunRunning, again.Status().State, "no success of an exit tool was recorded")
 				for _, id := range []string{"u1", "u2", "u4"} {
-					assert.Equal(t, engine.CodeAlreadyUndone, r.undoOf(id).Reason, id)
+					assert.Equal(t, action.CodeAlreadyUndone, r.undoOf(id).Reason, id)
 				}
 				assert.Equal(t, runtime.Completed, r.sessionAgain().Await(t.Context(), "u3").Kind)
 				if name != "other name" {

@@ -2,8 +2,9 @@ package engine
 
 import (
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/action"
+	"github.com/ambit-tools/ambit/runtime/internal/commitlog"
 	"github.com/ambit-tools/ambit/runtime/internal/outcomes"
-	"github.com/ambit-tools/ambit/runtime/internal/tools"
 	"github.com/ambit-tools/ambit/runtime/rules"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
@@ -36,8 +37,12 @@ func (c *call) checkGates() *result {
 		return denied(outcomes.RunFinished())
 	}
 	c.inGates = true
-	if r := c.checkJournal(); r != nil {
-		return r
+	err := c.exec.log.Health()
+	if err == nil && c.unrecorded {
+		err = commitlog.ErrStalled // the commit log was stalled when the call was made
+	}
+	if err != nil {
+		return c.journalUnavailable(err)
 	}
 	if c.ctx.Err() != nil {
 		return aborted(outcomes.Cancelled())
@@ -83,14 +88,9 @@ func (c *call) decode() *result {
 	case violations != nil:
 		return invalidInputResult(violations, nil)
 	}
-	return c.recordValidated(&in)
-}
-
-// recordValidated stores the decoded input.
-func (c *call) recordValidated(in *tools.Input) *result {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.life.Ended() {
+	c.progress.Lock()
+	defer c.progress.Unlock()
+	if c.progress.Life.Ended() {
 		return workerDone
 	}
 	c.values.Args, c.values.Text, c.heartbeat = in.Args, in.Text, in.Heartbeat
@@ -99,7 +99,7 @@ func (c *call) recordValidated(in *tools.Input) *result {
 }
 
 // invalidInputResult returns the result of a call whose input is invalid, or could not be read.
-func invalidInputResult(violations []wire.Violation, fault *CallError) *result {
+func invalidInputResult(violations []wire.Violation, fault *action.CallError) *result {
 	r := denied(outcomes.InvalidInput(violations))
 	r.to, r.fault = runtime.StateFailed, fault
 	return r

@@ -12,7 +12,6 @@ import (
 	"github.com/ambit-tools/ambit/runtime/internal/metadata"
 	"github.com/ambit-tools/ambit/runtime/internal/outcomes"
 	"github.com/ambit-tools/ambit/runtime/internal/process"
-	"github.com/ambit-tools/ambit/runtime/internal/tally"
 	"github.com/ambit-tools/ambit/runtime/journal"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
@@ -77,8 +76,8 @@ func newRecord(c *ident, kind string, at time.Time) journal.Record {
 
 // recordPrepared stores and records the state that the undo of the call needs.
 func (c *call) recordPrepared(state wire.Value) {
-	c.mu.Lock() // an undo may come while the handler still runs
-	defer c.mu.Unlock()
+	c.progress.Lock() // an undo may come while the handler still runs
+	defer c.progress.Unlock()
 	c.prepared, c.isPrepared = state, true
 	if !c.exec.log.On() {
 		return
@@ -93,27 +92,16 @@ func (c *call) recordPrepared(state wire.Value) {
 // flushIntent waits until it is durable that the handler is about to start. A call whose intent
 // cannot be written, or which has ended, does not start.
 func (c *call) flushIntent() *result {
-	if c.exec.log.On() {
-		return c.awaitIntent()
+	if !c.exec.log.On() {
+		if c.done().Fired() {
+			return workerDone
+		}
+		return nil
 	}
-	if c.done().Fired() {
-		return workerDone
-	}
-	return nil
-}
-
-// awaitIntent is flushIntent with a journal.
-func (c *call) awaitIntent() *result {
 	if err := c.trail.Flush(); err != nil {
 		return c.journalUnavailable(err)
 	}
-	c.mu.Lock()
-	may := c.life.Release()
-	if may == lifecycle.Released {
-		c.watch.Enter(tally.Handler, c.clock())
-	}
-	c.mu.Unlock()
-	switch may {
+	switch c.progress.Release() {
 	case lifecycle.Released:
 		return nil
 	case lifecycle.ReleaseAborted:
@@ -130,32 +118,16 @@ func (c *ident) journalUnavailable(err error) *result {
 	return e
 }
 
-// checkJournal refuses the call when the journal cannot be written.
-func (c *call) checkJournal() *result {
-	err := c.exec.log.Health()
-	if err == nil && c.unrecorded {
-		err = commitlog.ErrStalled // the commit log was stalled when the call was made
-	}
-	if err != nil {
-		return c.journalUnavailable(err)
-	}
-	return nil
-}
-
 // flushOutcome waits until the outcome of c is durable. When it cannot be written the caller does
 // not get it, because a restarted executor would not know it.
 func (c *call) flushOutcome() {
-	if !c.dry && c.exec.log.On() {
-		c.awaitOutcome()
+	if c.dry || !c.exec.log.On() {
+		return
 	}
-}
-
-// awaitOutcome is flushOutcome with a journal.
-func (c *call) awaitOutcome() {
 	err := c.trail.Flush()
 	switch {
 	case err == nil,
-		errors.Is(err, commitlog.ErrClosed) && !c.life.Released(): // it had no effect, and is refused after a restart too
+		errors.Is(err, commitlog.ErrClosed) && !c.progress.Life.Released(): // it had no effect, and is refused after a restart too
 		return
 	case c.record.Outcome().Reason == runtime.ReasonLeaseLost: // its outcome says that already
 		return
@@ -163,7 +135,7 @@ func (c *call) awaitOutcome() {
 	e := c.journalUnavailable(err)
 	out := e.outcome
 	stalled := errors.Is(err, journal.ErrUnavailable)
-	if c.life.Released() {
+	if c.progress.Life.Released() {
 		out = outcomes.NotRecorded(stalled)
 	}
 	c.exec.report(e.fault)

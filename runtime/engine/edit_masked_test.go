@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/engine"
 )
@@ -36,7 +37,7 @@ func TestEditKeepsMaskedValues(t *testing.T) {
 		require.NotContains(t, shown["password"], "hunter2")
 		return out.RequestID, shown
 	}
-	edited := func(request string, edit map[string]string) engine.Resolution {
+	edited := func(request string, edit map[string]string) action.Resolution {
 		a := yes("alice")
 		a.Edit, err = json.Marshal(edit)
 		require.NoError(t, err)

@@ -23,7 +23,7 @@ func (t *Turn) Execute(ctx context.Context, in runtime.Call) (out runtime.Outcom
 	ctx = deadline.OrBackground(ctx)
 	switch c, earlier := t.begin(ctx, in, nil); {
 	case c != nil:
-		c.await(&out)
+		caller{c}.await(&out)
 	case earlier != nil:
 		out = t.run.session.awaitOther(ctx, earlier)
 	default:
@@ -57,7 +57,7 @@ func (t *Turn) StartCall(in runtime.Call) (id string, err error) {
 	case r != nil:
 		return r.ID, nil
 	}
-	c.life.StartTriggered()
+	c.progress.Life.StartTriggered()
 	t.launch(c)
 	return c.id, nil
 }
@@ -146,14 +146,14 @@ func (t *Turn) newCall(ctx context.Context, in runtime.Call) *call {
 			workCtx: ctx,
 		},
 	}
-	c.life.Prepare(time.Time{})
+	c.progress.Life.Prepare(time.Time{})
 	c.trail.Open(c.exec.log)
-	c.scope.Open(c, &c.exec.attempts, &c.mu, &c.life)
 	r.Live = c
 	c.size = len(in.Input)
 	r.SetInput(in.Input, tool.InputLimit())
 	c.began = c.exec.sched.Now()
 	c.now = c.began
+	c.progress.Open(c, &c.exec.attempts, c.began, t.budgetEnds)
 	return c
 }
 
@@ -163,10 +163,10 @@ func trace(c *call) {
 		return
 	}
 	ctx, s := c.exec.tally.Start(c.ctx, runtime.CallInfoOf(c.Info()))
-	c.mu.Lock()
+	c.progress.Lock()
 	c.ctx, c.workCtx, c.span = ctx, ctx, s
-	ended := c.life.Ended()
-	c.mu.Unlock()
+	ended := c.progress.Life.Ended()
+	c.progress.Unlock()
 	if ended {
 		endSpan(c)
 	}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/internal/approvals"
 	"github.com/ambit-tools/ambit/runtime/internal/attempt"
@@ -37,7 +38,7 @@ type Executor struct {
 	operators    operator.Policy
 	tapped       tap.Tap      // nil: there is none
 	follower     tap.Follower // of tapped; nil: there is none
-	delivery     outbox.Delivery[*CallError]
+	delivery     outbox.Delivery[*action.CallError]
 	sched        sched.Scheduler
 	approvers    []runtime.Approver
 	participants transaction.Participants
@@ -128,10 +129,5 @@ func (e *Executor) instant(t time.Time) rules.Instant {
 	return rules.Instant(t.Sub(e.instantZero))
 }
 
-// report passes a fault to the error handler, once. It does not wait for the error handler.
-func (e *Executor) report(f *CallError) {
-	if !f.reported {
-		f.reported = true
-		e.delivery.Report(f)
-	}
-}
+// report passes a fault to the error handler. It does not wait for the error handler.
+func (e *Executor) report(f *action.CallError) { e.delivery.Report(f) }

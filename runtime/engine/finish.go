@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime"
-	"github.com/ambit-tools/ambit/runtime/internal/deadline"
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
 	"github.com/ambit-tools/ambit/runtime/internal/outcomes"
 	"github.com/ambit-tools/ambit/runtime/internal/redact"
@@ -19,7 +18,7 @@ import (
 // done is nil it waits until they have returned.
 func (c *call) observe(done <-chan struct{}) {
 	if len(c.exec.delivery.Observers) > 0 || c.record.Obliges() {
-		c.exec.delivery.Observe(runtime.CallInfoOf(c.scope.Info()), c.record.Outcome(), redact.Obligation, done)
+		c.exec.delivery.Observe(runtime.CallInfoOf(c.progress.Scope.Info()), c.record.Outcome(), redact.Obligation, done)
 	}
 }
 
@@ -50,9 +49,7 @@ func (c *call) finish(e *result) (first bool) {
 	}
 	c.flushOutcome()
 	endSpan(c)
-	if e.fault != nil {
-		c.exec.report(e.fault.redact(c.redactText))
-	}
+	e.report(c)
 	if unattended {
 		c.observe(pastDone) // no caller waits
 	}
@@ -71,47 +68,47 @@ func (e *result) setText(c *call) {
 // it sets over to the event that the caller must fire. It reports whether the caller must notify
 // the observers.
 func (c *call) conclude(e *result, over **sched.Event) (unattended bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if !c.life.TryEnd(cmp.Or(e.cause, lifecycle.ByWorker), e.moment, c.clock()) {
+	c.progress.Lock()
+	defer c.progress.Unlock()
+	if !c.progress.Life.TryEnd(cmp.Or(e.cause, lifecycle.ByWorker), e.moment, c.clock()) {
 		return false
 	}
-	if c.life.Reevaluating() {
+	if c.progress.Life.Reevaluating() {
 		e.restoreInterruption(c)
 	}
-	if c.life.Lingers() {
+	if c.progress.Life.Lingers() {
 		c.exec.lingering.Add(1)
 	}
 	*over = c.done()
-	started := c.life.Attempt() > 0
-	c.cancelContexts(e.outcome.Kind, started)
+	started := c.progress.Life.Attempt() > 0
+	c.progress.CancelContexts(e.outcome.Kind)
 	out := &e.outcome
 	c.dryVerdict = e.verdict
-	if drained := c.scope.ShutFence(); drained != nil {
-		c.mu.Unlock()
-		out.Detail.Writing = !c.scope.Drain(drained)
-		c.mu.Lock()
+	if drained := c.progress.Scope.ShutFence(); drained != nil {
+		c.progress.Unlock()
+		out.Detail.Writing = !c.progress.Scope.Drain(drained)
+		c.progress.Lock()
 	}
 	if c.ownsParts(out) {
-		c.mu.Unlock()
-		if out.RolledBack = c.scope.Rollback(c.ctx) && !out.Detail.Writing; !out.RolledBack {
+		c.progress.Unlock()
+		if out.RolledBack = c.progress.Scope.Rollback(c.ctx) && !out.Detail.Writing; !out.RolledBack {
 			e.text = strings.TrimPrefix(e.text+"; what the call did was not taken back", "; ")
 		}
-		c.mu.Lock()
+		c.progress.Lock()
 	}
 	c.closeOutcome(out, e, started)
-	return c.life.Unattended()
+	return c.progress.Life.Unattended()
 }
 
 // ownsParts reports whether the call rolls back what its handler did at participants. It does not
-// when it was decided to commit, or when the next owner of the journal settles the call. c.mu is
-// held.
+// when it was decided to commit, or when the next owner of the journal settles the call. The lock of
+// the call is held.
 func (c *call) ownsParts(out *runtime.Outcome) bool {
-	return len(c.exec.participants) > 0 && c.scope.HasParts() && out.Kind != runtime.Completed && out.Kind != runtime.Unknown && out.Reason != runtime.ReasonLeaseLost
+	return len(c.exec.participants) > 0 && c.progress.Scope.HasParts() && out.Kind != runtime.Completed && out.Kind != runtime.Unknown && out.Reason != runtime.ReasonLeaseLost
 }
 
 // closeOutcome completes the outcome, releases what the call has reserved and takes the call to its
-// last state, in one step of its session. c.mu is held.
+// last state, in one step of its session. The lock of the call is held.
 func (c *call) closeOutcome(out *runtime.Outcome, e *result, started bool) {
 	s := c.run.session
 	s.mu.Lock()
@@ -142,27 +139,6 @@ func (c *call) closeOutcome(out *runtime.Outcome, e *result, started bool) {
 	}
 }
 
-// cancelContexts cancels the contexts of the handler, the preview and the policy of an ended call.
-// c.mu is held.
-func (c *call) cancelContexts(kind runtime.OutcomeKind, started bool) {
-	why := deadline.Canceled
-	if kind == runtime.TimedOut || c.life.Evaluating() && kind == runtime.Denied {
-		why = deadline.Exceeded
-	}
-	if started {
-		c.scope.Cancel(why)
-	}
-	if c.consent != nil && c.consent.previewCtx != nil {
-		if kind == runtime.Failed {
-			why = deadline.Exceeded
-		}
-		c.consent.previewCtx.Cancel(why)
-	}
-	if c.life.Evaluating() {
-		c.evaluation.Cancel(why)
-	}
-}
-
 // restoreInterruption replaces the result of a call that is evaluated again by its interruption,
 // and says why the call was not run again.
 func (e *result) restoreInterruption(c *call) {
@@ -171,11 +147,11 @@ func (e *result) restoreInterruption(c *call) {
 	e.outcome.Message += "; it was not run again: " + why
 }
 
-// completeOutcome sets the members that every outcome has. c.mu is held.
+// completeOutcome sets the members that every outcome has. The lock of the call is held.
 func (c *call) completeOutcome(out *runtime.Outcome, now time.Time, started bool) {
-	out.CallID, out.Tool, out.Revision = c.id, c.record.Tool, c.revision
-	c.watch.Enter(tally.Other, now)
-	out.Duration, out.Times, out.Notes = now.Sub(c.began), c.watch.Times(), c.notes
+	out.CallID, out.Tool, out.Revision = c.id, c.record.Tool, c.progress.Revision
+	c.progress.Watch.Enter(tally.Other, now)
+	out.Duration, out.Times, out.Notes = now.Sub(c.began), c.progress.Watch.Times(), c.notes
 	if c.consent != nil {
 		out.RequestID = c.consent.id
 	}
@@ -197,9 +173,9 @@ func endSpan(c *call) {
 	if c.exec.tally.Tracer == nil {
 		return
 	}
-	c.mu.Lock()
+	c.progress.Lock()
 	s := c.span
-	c.mu.Unlock()
+	c.progress.Unlock()
 	out := c.record.Outcome()
 	s.End(&out)
 }

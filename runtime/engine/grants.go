@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/internal/approvals"
 	"github.com/ambit-tools/ambit/runtime/internal/deadline"
@@ -14,38 +15,6 @@ import (
 	"github.com/ambit-tools/ambit/runtime/internal/outcomes"
 	"github.com/ambit-tools/ambit/runtime/operator"
 )
-
-// An Answer is an approver's answer to a request. The zero value denies, without a name.
-type Answer struct {
-	By        operator.Actor // as the component that authenticated it says
-	Approve   bool
-	Message   string
-	Binding   consent.Digest        // of the request as it was shown: an edit since rejects the approval. Zero: approves no edit of another approver
-	Grant     consent.GrantLifetime // what is granted beyond this call
-	For       time.Duration         // consent.ForDuration: from the approval
-	Cover     runtime.GrantCover    // without effect for consent.Once
-	CoverArgs []consent.Predicate   // CoverArgs: all of them must be met
-	Edit      []byte                // JSON: other arguments to run instead; nil: none
-	NoWait    bool                  // Decide does not wait for the outcome of the call
-}
-
-// A Resolution is the result of an answer.
-type Resolution struct {
-	Kind    consent.Resolution
-	Reason  consent.Rejection // of a rejected answer
-	Call    string            // the id of the call that the request is about; empty: there is none
-	Outcome *runtime.Outcome  // of that call, pending included; nil while it continues
-	State   runtime.State     // of that call
-	Missing int               // approvals that are still wanted
-	Granted *consent.Grant    // the grant that the answer made; nil: none
-}
-
-// A GrantFilter selects the grants to list. An empty field matches every grant.
-type GrantFilter struct {
-	ID, Session, Principal, Tool string
-
-	Live bool // only those that can answer something now
-}
 
 // Requests lists the requests that wait for answers, in the order in which they were made.
 func (e *Executor) Requests() []*runtime.ConsentRequest {
@@ -92,9 +61,9 @@ func (e *Executor) viewRequest(r consent.Request) *runtime.ConsentRequest {
 			reveal = spec.Consent.Reveal
 		}
 	}
-	c.mu.Lock()
-	args, over := c.values.Final, c.life.Ended()
-	c.mu.Unlock()
+	c.progress.Lock()
+	args, over := c.values.Final, c.progress.Life.Ended()
+	c.progress.Unlock()
 	if !over {
 		v.Shown = e.approvals.Show(args, reveal)
 	}
@@ -102,33 +71,29 @@ func (e *Executor) viewRequest(r consent.Request) *runtime.ConsentRequest {
 }
 
 // Grants lists the grants that match f, in the order in which they were given.
-func (e *Executor) Grants(f GrantFilter) []consent.Grant {
+func (e *Executor) Grants(f action.GrantFilter) []consent.Grant {
 	if e == nil || e.engine == nil {
 		return nil
 	}
 	now := e.sched.Now()
-	return e.approvals.Grants(func(g *consent.Grant) bool {
-		fits := (f.ID == "" || f.ID == g.ID) && (f.Session == "" || f.Session == g.Session) && (f.Principal == "" || f.Principal == g.Principal) &&
-			(f.Tool == "" || f.Tool == g.Tool)
-		return fits && (!f.Live || g.Live(now))
-	})
+	return e.approvals.Grants(func(g *consent.Grant) bool { return f.Matches(g, now) })
 }
 
 // Revoke takes a grant back: it answers no request from now on. The id of a grant is that of the
 // request that it comes from. The operator policy is asked first (operator.Revoke).
-// The error is an *ActionError.
+// The error is an *action.Error.
 func (e *Executor) Revoke(ctx context.Context, grantID string, by operator.Actor, reason string) error {
 	if e == nil || e.engine == nil {
-		return actionError(CodeUnknownRequest)
+		return action.CodeUnknownRequest.Err()
 	}
 	if err := e.authorize(deadline.OrBackground(ctx), operator.Revoke, by, operator.Target{Grant: grantID}, nil); err != nil {
 		return err
 	}
 	ev := e.approvals.Revoke(e.sched.Now(), grantID, by.ID, reason)
 	if err := e.recordConsent(ev.At, by.ID, e.log.Flush, nil); err != nil {
-		return &ActionError{Code: CodeJournalUnavailable, cause: err}
+		return &action.Error{Code: action.CodeJournalUnavailable, Err: err}
 	}
-	return actionError(Code(ev.Result.Rejection.String()))
+	return action.Code(ev.Result.Rejection.String()).Err()
 }
 
 // RetireGrants ends the grants whose rules no longer exist. The application calls it after it
@@ -165,7 +130,7 @@ func (e *Executor) SuspendConsent(ctx context.Context, until time.Time, by opera
 	if err != nil {
 		return err
 	}
-	e.report(&CallError{Err: fmt.Errorf("%q has switched consent off until %s: %s", by.ID, until.Format(time.RFC3339), reason)})
+	e.report(&action.CallError{Err: fmt.Errorf("%q has switched consent off until %s: %s", by.ID, until.Format(time.RFC3339), reason)})
 	return nil
 }
 
@@ -197,19 +162,19 @@ func handleDue(list []approvals.Due[*call], now time.Time) {
 
 // remind emits the event that the request of the call will expire soon.
 func (c *call) remind(now time.Time) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.life.AwaitsConsent() {
-		c.transition(runtime.EventApprovalExpiring, c.state, &note{at: now})
+	c.progress.Lock()
+	defer c.progress.Unlock()
+	if c.progress.Life.AwaitsConsent() {
+		c.transition(runtime.EventApprovalExpiring, c.progress.State(), &note{at: now})
 	}
 }
 
 // closeApprovals leaves the requests open, and answers the callers that wait for them.
 func (e *Executor) closeApprovals() {
 	for _, c := range e.approvals.Close() {
-		c.mu.Lock()
+		c.progress.Lock()
 		late := c.consent.waitOver
-		c.mu.Unlock()
+		c.progress.Unlock()
 		if late != nil {
 			e.sched.Fire(late)
 		}

@@ -5,11 +5,8 @@ import (
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/internal/deadline"
-	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
 	"github.com/ambit-tools/ambit/runtime/internal/outcomes"
-	"github.com/ambit-tools/ambit/runtime/internal/sched"
 	"github.com/ambit-tools/ambit/runtime/internal/simhooks"
-	"github.com/ambit-tools/ambit/runtime/internal/tally"
 	"github.com/ambit-tools/ambit/runtime/internal/tools"
 	"github.com/ambit-tools/ambit/runtime/internal/usercode"
 )
@@ -28,18 +25,18 @@ func (c *call) start() *result {
 	if r := c.tryRecordStart(d); r != nil {
 		return r
 	}
-	c.worker.Arm(c.scope.Due())
+	c.worker.Arm(c.progress.Scope.Due())
 	return nil
 }
 
 // tryRecordStart is recordStart for a call that may have ended.
 func (c *call) tryRecordStart(d time.Duration) *result {
-	c.mu.Lock()
-	defer c.mu.Unlock()
+	c.progress.Lock()
+	defer c.progress.Unlock()
 	s := c.run.session
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if c.life.Ended() {
+	if c.progress.Life.Ended() {
 		return workerDone
 	}
 	return c.recordStart(d)
@@ -47,9 +44,9 @@ func (c *call) tryRecordStart(d time.Duration) *result {
 
 // recordStart records that the handler starts now with the deadline d. In the same step of the
 // session it uses up an approval or a grant. It returns the result of the call when the call may not
-// start. c.mu and the session's lock are held.
+// start. The locks of the call and its session are held.
 func (c *call) recordStart(d time.Duration) *result {
-	if ends := c.budgetEnds(); !ends.IsZero() && !c.now.Before(ends) { // before an approval is used up or the handler is called
+	if c.progress.TurnOver(c.now) { // before an approval is used up or the handler is called
 		return denied(outcomes.TurnOver())
 	}
 	if c.run.node.Closing() { // another goroutine is about to end the call
@@ -65,9 +62,8 @@ func (c *call) recordStart(d time.Duration) *result {
 	if err := c.run.session.memory.Start(c.exec.instant(c.now), c.record); err != nil { // the run was closed
 		return aborted(outcomes.RunClosed())
 	}
-	due := deadline.Earlier(c.now.Add(d), c.budgetEnds())
-	c.beginAttempt(due)
-	c.scope.Begin(c.workCtx, due)
+	due := deadline.Earlier(c.now.Add(d), c.progress.TurnEnds())
+	c.progress.BeginAttempt(c.workCtx, due, c.now, c.exec.log.On())
 	c.transition(runtime.EventStarted, runtime.StateExecuting, &note{at: c.now, session: true})
 	return nil
 }
@@ -79,13 +75,13 @@ func (c *call) attempts() *result {
 		if r := c.invoke(); r != nil {
 			return r
 		}
-		late := c.returnedLate()
+		late := c.progress.Return(c.tool.MayRetryTimeout(c.progress.Life.Attempt()))
 		wait, again := c.retry(late)
 		if !again {
 			return c.accept(late)
 		}
-		if r := c.backOff(wait); r != nil {
-			return r
+		if c.exec.sched.WaitFor(c.done(), wait) {
+			return workerDone
 		}
 		if r := c.restart(); r != nil {
 			return r
@@ -113,26 +109,12 @@ func (c *work) attemptDeadline() time.Duration {
 	return c.deadline()
 }
 
-// beginAttempt begins the next attempt. Without a journal there is no intent to make durable, and
-// the handler is released in the same step. It reports false when the call has ended. c.mu is held.
-func (c *call) beginAttempt(due time.Time) bool {
-	if !c.life.Begin(due) {
-		return false
-	}
-	c.watch.Enter(tally.Other, c.now)
-	if c.exec.log.On() {
-		return true
-	}
-	c.watch.Enter(tally.Handler, c.now)
-	return c.life.Release() == lifecycle.Released
-}
-
 // invoke runs the handler. The handler may not return, return late, panic or call runtime.Goexit;
 // leave handles the last two.
 func (c *call) invoke() *result {
-	parent, end := c.span.Attempt(c.workCtx, c.life.Attempt())
+	parent, end := c.span.Attempt(c.workCtx, c.progress.Life.Attempt())
 	defer end()
-	c.scope.Context().Parent = parent
+	c.progress.Scope.Context().Parent = parent
 	if c.worker.Scratch.err = c.prepareUndo(); c.worker.Scratch.err != nil {
 		return nil
 	}
@@ -141,69 +123,18 @@ func (c *call) invoke() *result {
 	}
 	c.exec.tally.Running.Add(1)
 	defer c.exec.tally.Running.Add(-1)
-	c.values.Outputs, c.worker.Scratch.err = c.tool.Hooks.Run(c.scope.Context(), c.values.Final)
+	c.values.Outputs, c.worker.Scratch.err = c.tool.Hooks.Run(c.progress.Scope.Context(), c.values.Final)
 	return nil
-}
-
-// returnedLate reports whether the handler has returned after its deadline. The clock is read once
-// and decides whether the timer or the handler came first (SEMANTICS section 6.1). The result of a
-// handler that returned in time then has a deadline of its own, because code of the tool, such as an
-// error's text, may hang like a handler.
-func (c *call) returnedLate() bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	now := c.clock()
-	late := c.life.Return(now, c.budgetEnds(), c.tool.MayRetryTimeout(c.life.Attempt()))
-	c.watch.Enter(tally.Other, now)
-	if late && c.life.Phase() == lifecycle.Grace {
-		c.scope.Cancel(deadline.Exceeded)
-	}
-	return late
-}
-
-// decideInTime reports whether the result of the handler may become the outcome now. After that
-// only this outcome ends the call, or a cause from outside.
-func (c *call) decideInTime() bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.life.Decide(c.clock())
-}
-
-// enterGrace ends an attempt whose deadline was over at a moment, but not the call, when the handler
-// may be run again. The handler has a grace in which to return. c.mu is held.
-func (c *call) enterGrace(at lifecycle.Moment, now time.Time) bool {
-	if at.Phase() != lifecycle.Running || !c.tool.MayRetryTimeout(c.life.Attempt()) || !c.life.EnterGrace(at, now) {
-		return false
-	}
-	c.scope.Cancel(deadline.Exceeded)
-	return true
 }
 
 // retry reports whether the handler is run again, and after what wait. What the attempt did is then
 // rolled back.
 func (c *call) retry(late bool) (wait time.Duration, again bool) {
-	if !c.tool.MayRetry(c.life.Attempt(), late, c.worker.Scratch.err) || c.scope.Aborted() {
+	if !c.tool.MayRetry(c.progress.Life.Attempt(), late, c.worker.Scratch.err) || c.progress.Scope.Aborted() {
 		return 0, false
 	}
-	wait = tools.Backoff(c.tool.Spec.Retry, c.life.Attempt())
-	return wait, c.hasBudgetFor(wait) && c.rollBackAttempt()
-}
-
-// hasBudgetFor reports whether enough of the turn's budget is left for another attempt after a wait.
-func (c *call) hasBudgetFor(wait time.Duration) bool {
-	ends := c.budgetEnds()
-	return ends.IsZero() || ends.Sub(c.clock()) >= wait+c.turn.minimum
-}
-
-// backOff waits.
-func (c *ident) backOff(wait time.Duration) *result {
-	late := sched.NewEvent()
-	t := c.exec.sched.After(wait, func() { c.exec.sched.Fire(late) })
-	defer t.Stop()
-	if c.exec.sched.Wait(late, c.done(), nil) != sched.First {
-		return workerDone
-	}
-	return nil
+	wait = tools.Backoff(c.tool.Spec.Retry, c.progress.Life.Attempt())
+	return wait, c.progress.HasBudget(wait+c.turn.minimum) && c.rollBackAttempt()
 }
 
 // rollBackAttempt rolls back what the present attempt did and records that there will be another. It
@@ -213,22 +144,15 @@ func (c *call) rollBackAttempt() bool {
 	if err := c.worker.Scratch.err; err != nil && c.exec.emitsEvents() {
 		text = c.redactText(usercode.ErrorText(err))
 	}
-	c.mu.Lock()
-	if !c.life.EndAttempt() {
-		c.mu.Unlock()
+	if !c.progress.RollBack(c.ctx) {
 		return false
 	}
-	drained := c.scope.ShutFence()
-	c.mu.Unlock()
-	if !c.scope.Drain(drained) || !c.scope.Rollback(c.ctx) {
+	c.progress.Lock()
+	defer c.progress.Unlock()
+	if c.progress.Life.Ended() {
 		return false
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.life.Ended() {
-		return false
-	}
-	c.scope.Forget()
+	c.progress.Scope.Forget()
 	c.transition(runtime.EventRetrying, runtime.StateExecuting, &note{at: c.clock(), text: text})
 	return true
 }
@@ -240,18 +164,17 @@ func (c *call) restart() *result {
 		return workerDone
 	}
 	d := c.attemptDeadline()
-	c.mu.Lock()
+	c.progress.Lock()
 	c.now = c.clock()
-	due := deadline.Earlier(c.now.Add(d), c.budgetEnds())
+	due := deadline.Earlier(c.now.Add(d), c.progress.TurnEnds())
 	c.run.session.mu.Lock()
 	closing := c.run.node.Closing() // another goroutine is about to end the call
 	c.run.session.mu.Unlock()
-	if closing || !c.beginAttempt(due) {
-		c.mu.Unlock()
+	begun := !closing && c.progress.BeginAttempt(c.workCtx, due, c.now, c.exec.log.On())
+	c.progress.Unlock()
+	if !begun {
 		return workerDone
 	}
-	c.scope.Begin(c.workCtx, due)
-	c.mu.Unlock()
 	c.worker.Arm(due)
 	return nil
 }

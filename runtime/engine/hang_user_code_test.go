@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/engine"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
@@ -57,7 +58,7 @@ func TestTextsThatHang(t *testing.T) {
 			readTool(func(context.Context, *readInput) (*readOutput, error) { return nil, hangs }),
 			readTool(func(context.Context, *readInput) (*readOutput, error) { panic(hangs) }, named("panics")),
 			readTool(okRead, named("unjudged")),
-		}, engine.WithErrorHandler(func(e *engine.CallError) { _ = e.Unwrap().Error() }))
+		}, engine.WithErrorHandler(func(e *action.CallError) { _ = e.Unwrap().Error() }))
 		turn := r.turn()
 		start := time.Now()
 		assert.Equal(t, runtime.TimedOut, turn.Execute(t.Context(), callOf("c1", "file_read", goodInput)).Kind)

@@ -13,6 +13,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/engine"
 	"github.com/ambit-tools/ambit/runtime/journal"
 )
@@ -40,7 +41,7 @@ type rig struct {
 	sink runtime.MemorySink
 
 	mu     sync.Mutex
-	faults []*engine.CallError
+	faults []*action.CallError
 }
 
 // newRig returns an executor whose policy allows every call.
@@ -77,18 +78,18 @@ func (r *rig) recover() {
 	}
 }
 
-func (r *rig) fault(e *engine.CallError) {
+func (r *rig) fault(e *action.CallError) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.faults = append(r.faults, e)
 }
 
-func (r *rig) allFaults() []*engine.CallError {
+func (r *rig) allFaults() []*action.CallError {
 	r.t.Helper()
 	require.NoError(r.t, r.exec.Flush(r.t.Context()))
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return append([]*engine.CallError(nil), r.faults...)
+	return append([]*action.CallError(nil), r.faults...)
 }
 
 func (r *rig) run() *engine.Run {

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/engine"
 	"github.com/ambit-tools/ambit/runtime/journal"
 	"github.com/ambit-tools/ambit/runtime/operator"
@@ -181,8 +182,8 @@ func TestNobodyRunsTwice(t *testing.T) {
 		assert.Equal(t, runtime.ReasonJournalUnavailable, turn.Execute(t.Context(), callOf("c2", "file_read", goodInput)).Reason)
 		assert.Equal(t, 1, ran)
 		ses := old.exec.Session(engine.SessionConfig{ID: "s", Principal: "agent"})
-		undone := undoingOf(ses.Undo(t.Context(), engine.UndoRequest{CallID: "c1", By: operator.Program("alice")}))
-		assert.Equal(t, engine.CodeJournalUnavailable, undone.Reason)
+		undone := undoingOf(ses.Undo(t.Context(), action.UndoRequest{CallID: "c1", By: operator.Program("alice")}))
+		assert.Equal(t, action.CodeJournalUnavailable, undone.Reason)
 		assert.NotContains(t, old.kinds("c1"), "tool.undone")
 		run, _ := next.exec.Session(engine.SessionConfig{ID: "s", Principal: "agent"}).Run("r")
 		assert.Equal(t, runtime.Completed, run.Turn(engine.TurnConfig{}).Execute(t.Context(), callOf("c2", "file_read", goodInput)).Kind)

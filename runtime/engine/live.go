@@ -37,9 +37,9 @@ func (p publisher) Hide(owner attempt.Owner) *redact.Stream {
 	if !ofCall { // the worker of a call that runs may set the outputs
 		known.Outputs = c.values.Outputs
 	}
-	c.mu.Lock()
+	c.progress.Lock()
 	prepared := c.prepared
-	c.mu.Unlock()
+	c.progress.Unlock()
 	return known.Secrets(c.tool, c.record.Input, prepared).Stream()
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/engine"
 	"github.com/ambit-tools/ambit/runtime/journal"
 	"github.com/ambit-tools/ambit/runtime/operator"
@@ -218,7 +219,7 @@ func TestReportOfAnUndo(t *testing.T) {
 		}))
 	r, o := reporting(t, &j, runtime.PolicyFunc(allowAll), tool)
 	require.Equal(t, runtime.Completed, r.turn().Execute(t.Context(), callOf("c1", "login", adaLogsIn)).Kind)
-	_, err := r.sessionAgain().Undo(t.Context(), engine.UndoRequest{CallID: "c1", By: operator.Program("alice")})
+	_, err := r.sessionAgain().Undo(t.Context(), action.UndoRequest{CallID: "c1", By: operator.Program("alice")})
 	require.NoError(t, err)
 	assert.ErrorIs(t, runtime.Report(late, runtime.Progress{Text: "late"}), runtime.ErrFenced)
 	assert.Equal(t, "took back (sensitive)", o.text(t))

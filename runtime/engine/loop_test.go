@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/engine"
 	"github.com/ambit-tools/ambit/runtime/operator"
@@ -150,9 +151,9 @@ func TestSubAgents(t *testing.T) {
 	assert.Equal(t, "already_resolved", r.exec.Decide(t.Context(), out.RequestID, a).Reason.String())
 	assert.Equal(t, runtime.ReasonRunFinished, do(grand, "work").Reason)
 	assert.Equal(t, runtime.Completed, do(run, "wire").Kind, "its parent goes on, with a slot that was given back")
-	assert.Len(t, r.exec.Grants(engine.GrantFilter{Tool: "wire", Live: true}), 1)
-	assert.NoError(t, r.exec.Revoke(t.Context(), r.exec.Grants(engine.GrantFilter{})[0].ID, operator.Program("bob"), ""))
-	assert.Empty(t, r.exec.Grants(engine.GrantFilter{Live: true}))
+	assert.Len(t, r.exec.Grants(action.GrantFilter{Tool: "wire", Live: true}), 1)
+	assert.NoError(t, r.exec.Revoke(t.Context(), r.exec.Grants(action.GrantFilter{})[0].ID, operator.Program("bob"), ""))
+	assert.Empty(t, r.exec.Grants(action.GrantFilter{Live: true}))
 }
 
 func TestPeriodic(t *testing.T) {
@@ -190,19 +191,19 @@ func TestUndo(t *testing.T) {
 		turn := run.Turn(engine.TurnConfig{})
 		turn.Execute(t.Context(), callOf("c1", "put", goodInput))
 		undo := func() undoing {
-			return undoingOf(ses.Undo(t.Context(), engine.UndoRequest{CallID: "c1", By: operator.Program("alice")}))
+			return undoingOf(ses.Undo(t.Context(), action.UndoRequest{CallID: "c1", By: operator.Program("alice")}))
 		}
 		for _, tc := range []struct {
 			how    func() error
 			kind   string
-			reason engine.Code
+			reason action.Code
 		}{
-			{func() error { return runtime.ErrDrift }, undoRejected, engine.CodeDrift},
-			{func() error { return errors.New("mischief") }, undoFailed, engine.CodeHandlerError},
-			{func() error { panic("mischief") }, undoFailed, engine.CodeHandlerError},
-			{func() error { time.Sleep(46 * time.Second); return nil }, undoFailed, engine.CodeTimedOut},
+			{func() error { return runtime.ErrDrift }, undoRejected, action.CodeDrift},
+			{func() error { return errors.New("mischief") }, undoFailed, action.CodeHandlerError},
+			{func() error { panic("mischief") }, undoFailed, action.CodeHandlerError},
+			{func() error { time.Sleep(46 * time.Second); return nil }, undoFailed, action.CodeTimedOut},
 			{func() error { return nil }, undoOK, ""},
-			{nil, undoRejected, engine.CodeAlreadyUndone},
+			{nil, undoRejected, action.CodeAlreadyUndone},
 		} {
 			how.Store(&tc.how)
 			res := undo()
@@ -210,8 +211,8 @@ func TestUndo(t *testing.T) {
 			assert.Equal(t, tc.reason, res.Reason)
 		}
 		assert.Equal(t, runtime.Completed, turn.Execute(t.Context(), callOf("c2", "file_read", goodInput)).Kind, "the group is free")
-		assert.Equal(t, engine.CodeNotUndoable, undoingOf(ses.Undo(t.Context(), engine.UndoRequest{CallID: "c2", By: operator.Program("ops")})).Reason)
-		assert.Equal(t, engine.CodeUnknownCall, undoingOf(ses.Undo(t.Context(), engine.UndoRequest{CallID: "c9", By: operator.Program("ops")})).Reason)
+		assert.Equal(t, action.CodeNotUndoable, undoingOf(ses.Undo(t.Context(), action.UndoRequest{CallID: "c2", By: operator.Program("ops")})).Reason)
+		assert.Equal(t, action.CodeUnknownCall, undoingOf(ses.Undo(t.Context(), action.UndoRequest{CallID: "c9", By: operator.Program("ops")})).Reason)
 		time.Sleep(time.Minute)
 	})
 }

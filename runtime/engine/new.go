@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/internal/approvals"
 	"github.com/ambit-tools/ambit/runtime/internal/attempt"
@@ -67,7 +68,7 @@ func NewExecutor(reg *runtime.Registry, policy runtime.Policy, opts ...Option) (
 	e.seen.Open(&e.sched, e.log)
 	e.attempts = attempt.Env{Sched: &e.sched, Lease: e.lease, Participants: e.participants, Live: publisher{e}, Grace: grace}
 	e.openApprovals()
-	e.workers.Open(&e.sched, e.instantZero, (*call).execute, (*call).expire)
+	e.workers.Open(&e.sched, e.instantZero, (*call).execute, func(c *call) time.Time { return timer{c}.expire() })
 	e.evaluations.Open(&e.sched, reg.Len(), e.policyTimeout)
 	e.openTap()
 	e.slots = make([]sched.Slots, reg.Len())
@@ -111,7 +112,7 @@ func (e *Executor) openApprovals() {
 			}
 			e.log.ConsentChanged(ev)
 		},
-		Report: func(call string, err error) { e.report(&CallError{CallID: call, Err: err}) },
+		Report: func(call string, err error) { e.report(&action.CallError{CallID: call, Err: err}) },
 	})
 }
 
@@ -147,7 +148,7 @@ func (e *Executor) openTap() {
 			}
 		},
 		Report: func(in *runtime.PolicyInput, err error) {
-			e.report(&CallError{Tool: in.Tool.Name, CallID: in.CallID, SessionID: in.SessionID, RunID: in.RunID, Err: err})
+			e.report(&action.CallError{Tool: in.Tool.Name, CallID: in.CallID, SessionID: in.SessionID, RunID: in.RunID, Err: err})
 		},
 	})
 }
@@ -157,8 +158,8 @@ func (e *Executor) openDelivery() error {
 	if slices.Contains(e.delivery.Sinks, nil) {
 		return errors.New("a sink is nil: leave WithSink out")
 	}
-	e.delivery.Open(&e.sched, func(f *outbox.Fault) *CallError {
-		return &CallError{
+	e.delivery.Open(&e.sched, func(f *outbox.Fault) *action.CallError {
+		return &action.CallError{
 			Tool: f.Tool, CallID: f.CallID, SessionID: f.SessionID, RunID: f.RunID, Err: f.Err, Panic: f.Panic, Stack: f.Stack,
 		}
 	})
@@ -167,7 +168,7 @@ func (e *Executor) openDelivery() error {
 
 // openTally prepares the counts of e.
 func (e *Executor) openTally() {
-	e.tally.Report = func(err error) { e.report(&CallError{Err: err}) }
+	e.tally.Report = func(err error) { e.report(&action.CallError{Err: err}) }
 	for i := range e.slots {
 		e.slots[i].CountIn(&e.tally.Queued)
 	}
@@ -181,7 +182,7 @@ func (e *Executor) openLog() {
 	}
 	e.lease = lease.New(lease.Config{
 		Sched: &e.sched, Heartbeat: DefaultHeartbeat, Stale: DefaultStale, Guard: usercode.Call, OnLost: e.leaseLost,
-		Report: func(err error) { e.report(&CallError{Err: err}) },
+		Report: func(err error) { e.report(&action.CallError{Err: err}) },
 	})
 	e.log = commitlog.New(commitlog.Config{Sched: &e.sched, Append: e.append, Written: e.lease.Wrote})
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/internal/deadline"
 	"github.com/ambit-tools/ambit/runtime/internal/entry"
@@ -12,11 +13,11 @@ import (
 )
 
 // May asks the operator policy whether an actor may do an act. It is for acts that the executor does
-// not do itself, such as showing a request on a page. The error is an *ActionError with
-// CodeNotPermitted. The journal records every act but see and audit, allowed or denied.
+// not do itself, such as showing a request on a page. The error is an *action.Error with
+// action.CodeNotPermitted. The journal records every act but see and audit, allowed or denied.
 func (e *Executor) May(ctx context.Context, act operator.Act, by operator.Actor, target operator.Target) error {
 	if e == nil || e.engine == nil {
-		return actionError(CodeNotPermitted)
+		return action.CodeNotPermitted.Err()
 	}
 	if err := e.authorize(deadline.OrBackground(ctx), act, by, target, e.sessionOf(target.Session)); err != nil {
 		return err
@@ -26,7 +27,7 @@ func (e *Executor) May(ctx context.Context, act operator.Act, by operator.Actor,
 
 // authorize asks the operator policy about an act and records its decision. s is the session of the
 // target, nil when it is not known. The result is nil when the act is allowed.
-func (e *Executor) authorize(ctx context.Context, act operator.Act, by operator.Actor, target operator.Target, s *Session) *ActionError {
+func (e *Executor) authorize(ctx context.Context, act operator.Act, by operator.Actor, target operator.Target, s *Session) *action.Error {
 	r := operator.Request{Act: act, Actor: by, Target: target}
 	e.describe(&r, s)
 	answer := make(chan operator.Decision, 1)
@@ -39,7 +40,7 @@ func (e *Executor) authorize(ctx context.Context, act operator.Act, by operator.
 	if err == nil {
 		d = <-answer
 	} else {
-		e.report(&CallError{SessionID: target.Session, CallID: target.Call, Err: fmt.Errorf("the operator policy about %s by %s: %w", act, wording.Quote(by.ID), err)})
+		e.report(&action.CallError{SessionID: target.Session, CallID: target.Call, Err: fmt.Errorf("the operator policy about %s by %s: %w", act, wording.Quote(by.ID), err)})
 	}
 	if d.Allow {
 		d.Reason = ""
@@ -48,7 +49,7 @@ func (e *Executor) authorize(ctx context.Context, act operator.Act, by operator.
 	if d.Allow {
 		return nil
 	}
-	return &ActionError{Code: CodeNotPermitted, Message: d.Reason, Detail: d.Reason, cause: err}
+	return &action.Error{Code: action.CodeNotPermitted, Message: d.Reason, Detail: d.Reason, Err: err}
 }
 
 // mayAnswer asks the operator policy about an answer that the request admits. An answer that the

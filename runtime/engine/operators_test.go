@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/engine"
 	"github.com/ambit-tools/ambit/runtime/journal"
@@ -76,7 +77,7 @@ func openOffice(t *testing.T, policy operator.Policy) *anOffice {
 	require.NoError(t, err)
 	turn := run.WithPrincipal("agent").Turn(engine.TurnConfig{})
 	granted := turn.Execute(t.Context(), callOf("granted", "ask", goodInput))
-	res := o.exec.Decide(t.Context(), granted.RequestID, engine.Answer{
+	res := o.exec.Decide(t.Context(), granted.RequestID, action.Answer{
 		By: operator.Actor{ID: "alice", Method: "token"}, Approve: true, Grant: consent.ForSession, Cover: runtime.CoverExact,
 	})
 	require.NotNil(t, res.Granted, res.Reason)
@@ -108,19 +109,19 @@ func (o *anOffice) do(ctx context.Context, act operator.Act, by operator.Actor) 
 	case operator.See:
 		return o.exec.May(ctx, act, by, operator.Target{Request: o.request}) == nil
 	case operator.Decide:
-		return o.exec.Decide(ctx, o.request, engine.Answer{By: by, Approve: true, NoWait: true}).Kind != consent.Rejected
+		return o.exec.Decide(ctx, o.request, action.Answer{By: by, Approve: true, NoWait: true}).Kind != consent.Rejected
 	case operator.Grant:
-		a := engine.Answer{By: by, Approve: true, NoWait: true, Grant: consent.ForSession}
+		a := action.Answer{By: by, Approve: true, NoWait: true, Grant: consent.ForSession}
 		return o.exec.Decide(ctx, o.request, a).Kind != consent.Rejected
 	case operator.Revoke:
 		return o.exec.Revoke(ctx, o.grant, by, "enough") == nil
 	case operator.Undo:
-		_, err := o.ses.Undo(ctx, engine.UndoRequest{CallID: "done", By: by})
+		_, err := o.ses.Undo(ctx, action.UndoRequest{CallID: "done", By: by})
 		return err == nil
 	case operator.Cancel:
 		return o.ses.Cancel(ctx, "runs", by, "enough") == nil
 	case operator.Resolve:
-		return o.ses.Resolve(ctx, "lost", engine.ResolveRequest{By: by}) == nil
+		return o.ses.Resolve(ctx, "lost", action.ResolveRequest{By: by}) == nil
 	case operator.ConsentOff:
 		return o.exec.SuspendConsent(ctx, time.Now().Add(time.Minute), by, "migration") == nil
 	}
@@ -194,8 +195,8 @@ func TestOperatorPolicyKnowsTheTarget(t *testing.T) {
 	}, policy.asked)
 	err := o.ses.Cancel(t.Context(), "runs", by, "")
 	require.EqualError(t, err, "not_permitted: not today")
-	assert.Equal(t, engine.CodeNotPermitted, codeOf(o.ses.Cancel(t.Context(), "nonsense", by, "")), "nothing is told of calls")
-	assert.Len(t, o.exec.Grants(engine.GrantFilter{Live: true}), 1)
+	assert.Equal(t, action.CodeNotPermitted, codeOf(o.ses.Cancel(t.Context(), "nonsense", by, "")), "nothing is told of calls")
+	assert.Len(t, o.exec.Grants(action.GrantFilter{Live: true}), 1)
 	r, _ := o.exec.Request(o.request)
 	assert.Equal(t, "open", r.Status.String())
 }
@@ -285,12 +286,12 @@ func TestUndoIsAllowedByBothPolicies(t *testing.T) {
 	by := operator.Actor{ID: "alice", Groups: []string{"board"}, Method: "token"}
 	for name, c := range map[string]struct {
 		operators, calls bool
-		why              engine.Code
+		why              action.Code
 	}{
 		"both":           {true, true, ""},
-		"operators deny": {false, true, engine.CodeNotPermitted},
-		"calls deny":     {true, false, engine.CodeDenied},
-		"neither":        {false, false, engine.CodeNotPermitted},
+		"operators deny": {false, true, action.CodeNotPermitted},
+		"calls deny":     {true, false, action.CodeDenied},
+		"neither":        {false, false, action.CodeNotPermitted},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var asked []runtime.PolicyInput
@@ -313,7 +314,7 @@ func TestUndoIsAllowedByBothPolicies(t *testing.T) {
 			require.NoError(t, err)
 			require.Equal(t, runtime.Completed, run.Turn(engine.TurnConfig{}).Execute(t.Context(), callOf("c1", "put", goodInput)).Kind)
 			for _, dry := range []bool{true, false} {
-				_, err := ses.Undo(t.Context(), engine.UndoRequest{CallID: "c1", By: by, DryRun: dry})
+				_, err := ses.Undo(t.Context(), action.UndoRequest{CallID: "c1", By: by, DryRun: dry})
 				assert.Equal(t, c.why, codeOf(err))
 			}
 			for _, in := range asked {

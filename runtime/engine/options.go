@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/internal/ruleinput"
 	"github.com/ambit-tools/ambit/runtime/internal/tap"
 	"github.com/ambit-tools/ambit/runtime/internal/tools"
@@ -45,7 +46,7 @@ func WithSink(s runtime.Sink) Option {
 // raw errors of handlers and policies, faults of sinks and observers. The executor calls f in its
 // own goroutine, one fault at a time and in order. While f runs 8,192 faults wait; further ones are
 // dropped, and f is told their number when it returns. Flush waits for f.
-func WithErrorHandler(f func(*CallError)) Option {
+func WithErrorHandler(f func(*action.CallError)) Option {
 	return func(e *Executor) { e.delivery.OnFault = f }
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/engine"
 )
 
@@ -121,7 +122,7 @@ func TestAnErrorHandlerThatBlocks(t *testing.T) {
 	free := make(chan struct{})
 	var told []string
 	r := newRigWith(t, decide(runtime.Decision{Effect: 9}), []*runtime.Tool{readTool(okRead)},
-		engine.WithErrorHandler(func(f *engine.CallError) {
+		engine.WithErrorHandler(func(f *action.CallError) {
 			<-free
 			told = append(told, f.Error())
 		}))

@@ -4,6 +4,8 @@ import (
 	"fmt"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/action"
+	"github.com/ambit-tools/ambit/runtime/internal/decision"
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
 	"github.com/ambit-tools/ambit/runtime/internal/usercode"
 )
@@ -12,6 +14,7 @@ import (
 // timer or the caller then ends the call, and the next step returns workerDone.
 func (c *call) execute(w *worker) {
 	c.worker = w
+	c.progress.Attach(w)
 	if why := c.exec.workers.Halted(); why != 0 {
 		c.endHalted(why)
 	}
@@ -25,7 +28,7 @@ func (c *call) execute(w *worker) {
 // pipeline takes the call through its steps. A step returns nil when the next one follows, the
 // result with which it ends the call, or workerDone.
 func (c *call) pipeline() *result {
-	if c.life.Reevaluating() { // an earlier process had started its handler
+	if c.progress.Life.Reevaluating() { // an earlier process had started its handler
 		if r := (rerun{c}).evaluate(); r != nil {
 			return r
 		}
@@ -47,7 +50,7 @@ func (c *call) pipeline() *result {
 	if r := c.decide(); r != nil {
 		return r
 	}
-	if c.life.Attempt() == 0 { // it has to wait for its batch or for a slot, or was approved
+	if c.progress.Life.Attempt() == 0 { // it has to wait for its batch or for a slot, or was approved
 		if r := c.awaitTurn(); r != nil {
 			return r
 		}
@@ -64,11 +67,15 @@ func (c *call) pipeline() *result {
 func (c *call) leave() {
 	defer c.exec.sched.Busy(-1)
 	defer func() {
-		if c.life.MustPark() {
+		if c.progress.Life.MustPark() {
 			c.park()
 		}
 	}()
-	defer c.handlerReturned()
+	defer func() {
+		if c.progress.HandlerReturned() {
+			c.exec.lingering.Add(-1)
+		}
+	}()
 	defer c.releaseResources()
 	if c.workReturned {
 		return
@@ -81,44 +88,32 @@ func (c *call) leave() {
 }
 
 // endCrashed ends the call after a panic or runtime.Goexit.
-func (c *call) endCrashed(fault *CallError) {
-	c.mu.Lock()
-	running, unread := c.life.Attempt() > 0, c.state == runtime.StateDeclared
-	if c.life.Evaluating() {
-		c.endEvaluation()
-	}
-	c.mu.Unlock()
+func (c *call) endCrashed(fault *action.CallError) {
+	c.progress.Lock()
+	running, unread := c.progress.Life.Attempt() > 0, c.progress.State() == runtime.StateDeclared
+	c.progress.LeaveEvaluation(&c.exec.evaluations, c.tool.Index)
+	c.progress.Unlock()
 	if unread { // a codec called runtime.Goexit
 		c.finish(invalidInputResult(nil, fault))
 		return
 	}
 	if running {
 		fault.Reason = runtime.ReasonPanic
-		c.exec.report(fault.redact(c.redactText))
 		var e result
 		c.setFailed(&e, fmt.Sprintf("%q failed for a reason of its own; its operators know more", c.record.Tool), fault)
-		if c.returnedLate() {
+		e.report(c)
+		if c.progress.Return(c.tool.MayRetryTimeout(c.progress.Life.Attempt())) {
 			c.timeOut(lifecycle.Moment{})
-			c.recordLate(fault, 0)
+			c.recordLate(&e)
 		} else {
 			c.finishInTime(&e)
 		}
 		return
 	}
 	fault.Reason = runtime.ReasonPolicyError
-	e := policyFailure("panic", "the policy could not judge the call, which is denied therefore")
+	e := policyFailure("panic", decision.Unjudged)
 	e.fault = fault
 	if !c.finish(e) {
-		c.exec.report(fault.redact(c.redactText))
-	}
-}
-
-// handlerReturned records that the handler of c has returned.
-func (c *call) handlerReturned() {
-	c.handlerDone.Store(true)
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.life.HandlerReturned() {
-		c.exec.lingering.Add(-1)
+		e.report(c)
 	}
 }

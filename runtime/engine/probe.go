@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 
+	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/internal/approvals"
 	"github.com/ambit-tools/ambit/runtime/internal/deadline"
@@ -12,7 +13,7 @@ import (
 // leave behind, and whether the call would still be what was asked. It asks the operator policy, the policy and
 // the preview hook of the tool, within two seconds, and changes and records nothing. The rules of the tool are
 // not asked: they are when the call runs.
-func (e *Executor) Probe(ctx context.Context, requestID string, a Answer) consent.Prospect {
+func (e *Executor) Probe(ctx context.Context, requestID string, a action.Answer) consent.Prospect {
 	var c *call
 	if e != nil && e.engine != nil {
 		c = e.approvals.Call(requestID)
@@ -20,7 +21,7 @@ func (e *Executor) Probe(ctx context.Context, requestID string, a Answer) consen
 	if c == nil {
 		return consent.Prospect{Rejection: consent.UnknownRequest}
 	}
-	ctx, answer := deadline.OrBackground(ctx), a.forBook()
+	ctx, answer := deadline.OrBackground(ctx), answerOf(&a)
 	if !e.gate.Enter() {
 		return consent.Prospect{Rejection: consent.NotRecorded}
 	}
@@ -30,14 +31,14 @@ func (e *Executor) Probe(ctx context.Context, requestID string, a Answer) consen
 	if c.tool != nil && !c.declarationChanged {
 		s = c.subject()
 	}
-	c.mu.Lock()
+	c.progress.Lock()
 	args, text := c.values.Final, c.values.FinalText
-	c.mu.Unlock()
+	c.progress.Unlock()
 	return e.approvals.Foresee(ctx, requestID, answer, a.Edit, args, text, s)
 }
 
-// forBook returns the answer as the book of requests takes it.
-func (a *Answer) forBook() *consent.Answer {
+// answerOf returns an answer as the book of requests takes it.
+func answerOf(a *action.Answer) *consent.Answer {
 	return &consent.Answer{
 		By: a.By.ID, Groups: a.By.Groups, Approve: a.Approve, Message: a.Message, Binding: a.Binding,
 		Offer: consent.Offer{Lasting: a.Grant, For: a.For, Cover: a.Cover, Where: a.CoverArgs},

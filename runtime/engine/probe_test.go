@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/engine"
 	"github.com/ambit-tools/ambit/runtime/journal"
@@ -124,7 +125,7 @@ func TestProbeSaysWhatIsStored(t *testing.T) {
 	a.Grant, a.Cover = consent.ForSession, consent.CoverTool
 	would := p.exec.Probe(t.Context(), p.id, a).Granted
 	require.NotNil(t, would)
-	assert.Empty(t, p.exec.Grants(engine.GrantFilter{}))
+	assert.Empty(t, p.exec.Grants(action.GrantFilter{}))
 	got := p.exec.Decide(t.Context(), p.id, a).Granted
 	would.Created = got.Created // another instant
 	assert.Equal(t, got, would)
@@ -138,11 +139,11 @@ func TestProbeRejects(t *testing.T) {
 	wide.Grant, wide.Cover = consent.ForSession, 77
 	other := yes("alice")
 	other.Binding = consent.Digest{1}
-	for want, a := range map[consent.Rejection]engine.Answer{consent.NotPermitted: yes("mallory"), consent.GrantTooWide: wide, consent.TermsChanged: other} {
+	for want, a := range map[consent.Rejection]action.Answer{consent.NotPermitted: yes("mallory"), consent.GrantTooWide: wide, consent.TermsChanged: other} {
 		assert.Equal(t, consent.Prospect{Rejection: want}, p.exec.Probe(t.Context(), p.id, a))
 	}
 	assert.Equal(t, consent.Prospect{Rejection: consent.UnknownRequest}, p.exec.Probe(t.Context(), "nonsense", yes("alice")))
-	assert.Equal(t, consent.Prospect{}, p.exec.Probe(t.Context(), p.id, engine.Answer{By: yes("alice").By}), "a denial")
+	assert.Equal(t, consent.Prospect{}, p.exec.Probe(t.Context(), p.id, action.Answer{By: yes("alice").By}), "a denial")
 	assert.Equal(t, before, p.asked.Load())
 	assert.Equal(t, 1, p.exec.Probe(t.Context(), p.id, yes("alice")).Missing)
 	require.Equal(t, consent.Recorded, p.exec.Decide(t.Context(), p.id, yes("alice")).Kind)

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/internal/artifact"
 	"github.com/ambit-tools/ambit/runtime/internal/deadline"
 	"github.com/ambit-tools/ambit/runtime/internal/history"
@@ -22,23 +23,16 @@ var ErrNothingHappened = errors.New("the call had no effect")
 
 var errNoAnswer = errors.New("the reconcile handler returned neither an output nor an error: return ErrNothingHappened when nothing happened")
 
-// A ResolveRequest says what an operator has found out about an unknown call.
-type ResolveRequest struct {
-	TookEffect bool // the call took effect
-	By         operator.Actor
-	Reason     string // for the model, too; may be empty
-}
-
 // Resolve records, on the word of an operator, the outcome of a call whose outcome is unknown: it
 // completed, without an output, or it failed (interrupted). The operator policy is asked
 // (operator.Resolve), the policy of calls is not. When
-// Resolve returns nil the outcome is durable. Any other error is an *ActionError.
-func (s *Session) Resolve(ctx context.Context, callID string, f ResolveRequest) error {
+// Resolve returns nil the outcome is durable. Any other error is an *action.Error.
+func (s *Session) Resolve(ctx context.Context, callID string, f action.ResolveRequest) error {
 	if s == nil || s.exec == nil {
-		return actionError(CodeUnknownCall)
+		return action.CodeUnknownCall.Err()
 	}
 	if err := s.exec.log.Health(); err != nil {
-		return &ActionError{Code: CodeJournalUnavailable, cause: err}
+		return &action.Error{Code: action.CodeJournalUnavailable, Err: err}
 	}
 	target := operator.Target{Session: s.id, Call: callID}
 	if err := s.exec.authorize(deadline.OrBackground(ctx), operator.Resolve, f.By, target, s); err != nil {
@@ -47,7 +41,7 @@ func (s *Session) Resolve(ctx context.Context, callID string, f ResolveRequest) 
 	r := s.find(callID)
 	u, why := s.claim(r)
 	if why != "" {
-		return actionError(why)
+		return why.Err()
 	}
 	out, to := outcomes.Found(f.TookEffect, f.Reason), runtime.StateFailed
 	if f.TookEffect {
@@ -55,13 +49,13 @@ func (s *Session) Resolve(ctx context.Context, callID string, f ResolveRequest) 
 	}
 	u.resolve(&out, to, f.By.ID)
 	if err := u.c.trail.Flush(); err != nil {
-		return &ActionError{Code: CodeJournalUnavailable, cause: err}
+		return &action.Error{Code: action.CodeJournalUnavailable, Err: err}
 	}
 	return nil
 }
 
 // Resolve is Session.Resolve for a caller that has only the id of the session.
-func (e *Executor) Resolve(ctx context.Context, sessionID, callID string, f ResolveRequest) error {
+func (e *Executor) Resolve(ctx context.Context, sessionID, callID string, f action.ResolveRequest) error {
 	return e.sessionOf(sessionID).Resolve(ctx, callID, f)
 }
 
@@ -118,7 +112,7 @@ func (u unknownCall) reconcile(ctx context.Context) bool {
 		out := outcomes.NoEffect("the tool found")
 		u.resolve(&out, runtime.StateFailed, "")
 	case err != nil:
-		c.exec.report(c.newFault(runtime.ReasonNone, fmt.Errorf("what became of the call is still unknown: reconcile: %w", err)).redact(c.redactText))
+		c.exec.report(hideIn(c.newFault(runtime.ReasonNone, fmt.Errorf("what became of the call is still unknown: reconcile: %w", err)), c.redactText))
 		c.run.session.release(c.record)
 	default:
 		c.values.Outputs = a.value
@@ -132,7 +126,7 @@ func (u unknownCall) reconcile(ctx context.Context) bool {
 // ask calls the reconcile handler and checks its output as that of a handler.
 func (u unknownCall) ask(ctx context.Context) (a answer, err error) {
 	c := u.c
-	a.value, err = c.tool.Hooks.Reconcile(ctx, c.scope.Info(), c.values.Final)
+	a.value, err = c.tool.Hooks.Reconcile(ctx, c.progress.Scope.Info(), c.values.Final)
 	if err != nil {
 		return a, err
 	}
@@ -159,17 +153,17 @@ func (u unknownCall) ask(ctx context.Context) (a answer, err error) {
 type unknownCall struct{ c *call }
 
 // claim claims an unknown call. It returns why the call cannot be claimed, empty when it was claimed.
-func (s *Session) claim(r *callRecord) (u unknownCall, why Code) {
+func (s *Session) claim(r *callRecord) (u unknownCall, why action.Code) {
 	if r == nil {
-		return u, CodeUnknownCall
+		return u, action.CodeUnknownCall
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
 	case !r.Ended() || r.Kind() != runtime.Unknown || r.Undo.Done || r.Live == nil:
-		return u, CodeNotUnknown
+		return u, action.CodeNotUnknown
 	case r.Undo.Busy:
-		return u, CodeBusy
+		return u, action.CodeBusy
 	}
 	r.Undo.Busy = true
 	return unknownCall{r.Live}, ""
@@ -178,8 +172,8 @@ func (s *Session) claim(r *callRecord) (u unknownCall, why Code) {
 // resolve gives the call its outcome, under the locks of the call and its session.
 func (u unknownCall) resolve(out *runtime.Outcome, to runtime.State, by string) {
 	c, s := u.c, u.c.run.session
-	c.mu.Lock()
-	defer c.mu.Unlock()
+	c.progress.Lock()
+	defer c.progress.Unlock()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := s.exec.sched.Now()

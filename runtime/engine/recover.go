@@ -206,19 +206,19 @@ func (e *Executor) restoreCall(r *history.Call, book *consent.Book) (_ *call, re
 	req, waits := r.OpenRequest(book)
 	if waits {
 		c.consent = &consentState{id: req.ID, preview: req.Preview, since: req.Created}
-		c.watch.Enter(tally.Consent, req.Created)
+		c.progress.Watch.Enter(tally.Consent, req.Created)
 	}
 	switch {
 	case waits && (c.values.Final != nil || c.redeclared(&req)):
 		c.declarationChanged = c.redeclared(&req)
-		c.record.Reservation, c.needsReadmission = session.Reserved, c.state == runtime.StateAuthorized
+		c.record.Reservation, c.needsReadmission = session.Reserved, c.progress.State() == runtime.StateAuthorized
 		c.restoreConsentWait(&req)
 		return c.restoreApproval(&req), c.declarationChanged
-	case c.state == runtime.StateExecuting:
+	case c.progress.State() == runtime.StateExecuting:
 		c.record.Reservation = session.ReservedAndInvoked
-	case c.state == runtime.StateAuthorized || r.Request != "":
+	case c.progress.State() == runtime.StateAuthorized || r.Request != "":
 		c.record.Reservation = session.Reserved
-		c.needsReadmission = r.Triggered && c.state == runtime.StateAuthorized && c.values.Args != nil
+		c.needsReadmission = r.Triggered && c.progress.State() == runtime.StateAuthorized && c.values.Args != nil
 	}
 	return c, false
 }
@@ -241,15 +241,13 @@ func (e *Executor) callOf(s *Session, r *history.Call, rec *callRecord) *call {
 			},
 			workCtx: ctx, now: e.sched.Now(), heartbeat: r.Heartbeat, obligations: r.Obligations,
 		},
-		revision: r.Revision, state: r.State, invoked: true,
 	}
-	c.life.Restore(r.Attempts, r.Request != "")
+	c.progress.Restore(r.Attempts, r.Request != "", r.State, r.Revision)
 	c.trail.Open(c.exec.log)
-	c.scope.Open(c, &e.attempts, &c.mu, &c.life)
+	c.progress.Open(c, &e.attempts, c.began, c.turn.budgetEnds)
 	if r.Attempts > 0 {
-		c.scope.Begin(c.workCtx, time.Time{})
+		c.progress.Scope.Begin(c.workCtx, time.Time{})
 	}
-	c.handlerDone.Store(true)
 	c.tool = e.lookup(r.Tool)
 	if c.tool != nil {
 		c.notes = c.tool.Spec.Migration(r.Tool)
@@ -275,7 +273,7 @@ func (c *call) restoreValues(r *history.Call) {
 func (c *call) restoreConsentWait(req *consent.Request) {
 	q := &c.consent.question
 	q.Requirement, q.Reasons, q.Obligations = req.Requirement, req.Reasons, req.Obligations
-	c.life.RestoreWait(false)
+	c.progress.Life.RestoreWait(false)
 	c.record.Final, c.record.Live = sched.NewEvent(), c
 	c.exec.approvals.Attach(req.ID, c)
 	c.exec.sched.Fire(&c.record.First)
@@ -291,10 +289,10 @@ func (c *ident) redeclared(req *consent.Request) bool {
 // no approval under the present declaration can satisfy (SEMANTICS 2.1.8).
 func (e *Executor) reportRedeclared(r *history.Call) {
 	c := e.sessionOf(r.Session).find(r.ID).Live
-	c.mu.Lock()
-	defer c.mu.Unlock()
+	c.progress.Lock()
+	defer c.progress.Unlock()
 	err := fmt.Errorf("the declaration of tool %q has changed since consent was asked for: request %s stays open, and an approval under this declaration is refused (%s); under the former one it counts", c.record.Tool, c.consent.id, runtime.ReasonBindingMismatch)
-	c.transition(runtime.EventStale, c.state, &note{at: c.clock(), text: err.Error()})
+	c.transition(runtime.EventStale, c.progress.State(), &note{at: c.clock(), text: err.Error()})
 	e.report(c.newFault(runtime.ReasonNone, err))
 }
 
@@ -302,7 +300,7 @@ func (e *Executor) reportRedeclared(r *history.Call) {
 // continues. Otherwise it returns nil.
 func (c *call) restoreApproval(req *consent.Request) *call {
 	if req.Status == consent.StatusApproved {
-		c.life.Approve()
+		c.progress.Life.Approve()
 		return c
 	}
 	return nil

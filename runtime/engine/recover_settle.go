@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/internal/history"
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
 	"github.com/ambit-tools/ambit/runtime/internal/outcomes"
@@ -21,7 +22,7 @@ import (
 // settleParts commits or rolls back the remaining parts of a call. It reports whether all succeeded.
 func (e *Executor) settleParts(ctx context.Context, key runtime.CallKey, at []*transaction.Participant, commit bool) bool {
 	return transaction.Settle(ctx, key, at, commit, func(err error) {
-		e.report(&CallError{CallID: key.Call, SessionID: key.Session, Reason: runtime.ReasonCommitFailed, Err: err})
+		e.report(&action.CallError{CallID: key.Call, SessionID: key.Session, Reason: runtime.ReasonCommitFailed, Err: err})
 	})
 }
 
@@ -36,13 +37,13 @@ type interrupted struct {
 func (i interrupted) settle(ctx context.Context, stale bool) {
 	c, r, left := i.c, i.of, i.left
 	switch {
-	case c.life.AwaitsConsent():
+	case c.progress.Life.AwaitsConsent():
 		c.submitApproved()
 		return
 	case c.needsReadmission:
 		i.resubmit()
 		return
-	case c.state != runtime.StateExecuting:
+	case c.progress.State() != runtime.StateExecuting:
 		c.finish(interruption(outcomes.NotStarted()))
 		return
 	}
@@ -79,8 +80,8 @@ func interruption(out runtime.Outcome) *result {
 // orphan records that the process that ran the handler is gone.
 func (i interrupted) orphan(stale bool) {
 	c := i.c
-	c.mu.Lock()
-	defer c.mu.Unlock()
+	c.progress.Lock()
+	defer c.progress.Unlock()
 	now := c.exec.sched.Now()
 	if stale {
 		c.transition(runtime.EventStale, runtime.StateExecuting, &note{at: now})
@@ -111,11 +112,11 @@ func (i interrupted) finishCommit(ctx context.Context) {
 // worker evaluates it like a new call. The call keeps its reservation until then.
 func (i interrupted) resubmit() {
 	c := i.c
-	c.mu.Lock()
-	c.life.Prepare(c.budgetEnds())
+	c.progress.Lock()
+	c.progress.Life.Prepare(c.progress.TurnEnds())
 	c.reenterExecutor()
-	c.mu.Unlock()
-	c.handlerDone.Store(false)
+	c.progress.Unlock()
+	c.progress.Resubmit()
 	trace(c)
 	c.exec.workers.Take(c)
 }
@@ -141,7 +142,7 @@ type rerun struct{ *call }
 // allowed reports whether the handler may be run again. The budget of the turn, which bounds
 // all attempts of the call together, must allow it too.
 func (c rerun) allowed() bool {
-	return c.tool.MayRerun(c.life.Attempt()) && c.values.Final != nil && c.hasBudgetFor(0)
+	return c.tool.MayRerun(c.progress.Life.Attempt()) && c.values.Final != nil && c.progress.HasBudget(c.turn.minimum)
 }
 
 // begin passes the call to a worker, which evaluates the policy again and runs the handler again.
@@ -158,9 +159,9 @@ func (c rerun) begin() {
 	}
 	c.inGates = true
 	c.reenterExecutor()
-	c.handlerDone.Store(false)
+	c.progress.Resubmit()
 	trace(c.call)
-	c.life.Rerun()
+	c.progress.Life.Rerun()
 	c.exec.workers.Take(c.call)
 }
 
@@ -180,13 +181,13 @@ func (c rerun) evaluate() *result {
 			return workerDone
 		}
 		j := &c.worker.Scratch.evaluation
-		adm := c.admitAgain(j.Reason == runtime.ReasonNone && !j.asks && tools.Equal(c.values.Final, c.values.Args))
+		adm := c.admitAgain(j.Reason == runtime.ReasonNone && !j.Asks && tools.Equal(c.values.Final, c.values.Args))
 		switch {
 		case adm.again && !c.waitFor(adm.wait):
 			return workerDone
 		case adm.again:
 			continue
-		case adm.ends == nil && c.life.Reevaluating(): // it has to wait for a slot
+		case adm.ends == nil && c.progress.Life.Reevaluating(): // it has to wait for a slot
 			return c.awaitSlot()
 		}
 		return adm.ends
@@ -196,13 +197,13 @@ func (c rerun) evaluate() *result {
 // admitAgain lets the handler of a call run again, or wait for a slot of its tool, if the policy
 // allows it and the facts that the policy saw still hold.
 func (c rerun) admitAgain(allowed bool) admission {
-	c.mu.Lock()
-	defer c.mu.Unlock()
+	c.progress.Lock()
+	defer c.progress.Unlock()
 	s := c.run.session
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
-	case c.life.Ended():
+	case c.progress.Life.Ended():
 		return notAdmitted(workerDone)
 	case s.admitting != c.call && (s.admitting != nil || !c.worker.Scratch.view.unchanged()):
 		return admission{again: true, wait: s.admittingDone}
@@ -224,14 +225,14 @@ func (c rerun) awaitSlot() *result {
 	if r := c.awaitTurn(); r != nil {
 		return r
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
+	c.progress.Lock()
+	defer c.progress.Unlock()
 	return c.startAgain(false)
 }
 
-// startAgain records that the handler of a call runs again. c.mu is held.
+// startAgain records that the handler of a call runs again. The lock of the call is held.
 func (c rerun) startAgain(session bool) *result {
-	if !c.life.Reevaluated() {
+	if !c.progress.Life.Reevaluated() {
 		return workerDone
 	}
 	c.transition(runtime.EventRetrying, runtime.StateExecuting, &note{at: c.clock(), session: session})
@@ -257,7 +258,7 @@ func (i interrupted) settleUndo(ctx context.Context) {
 	c, s, of, left := i.c, i.c.run.session, i.of.Undo, i.left
 	u := undoing{c, of.By}
 	key := runtime.CallKey{Session: s.id, Call: c.id, Undo: true}
-	fault := &undoFault{why: CodeInterrupted}
+	fault := &undoFault{why: action.CodeInterrupted}
 	if of.Sealed == nil {
 		fault.err = errors.New("the executor stopped while the undo handler ran: it may have taken effect outside of participants")
 		fault.notRolledBack = !c.exec.settleParts(ctx, key, left, false)
@@ -267,13 +268,13 @@ func (i interrupted) settleUndo(ctx context.Context) {
 	settled := c.exec.settleParts(ctx, key, left, true)
 	for _, seal := range of.Sealed {
 		if seal.Foreign {
-			fault.why, fault.err = CodeUnknown, fmt.Errorf("it is not known whether participant %q has committed", seal.Participant)
+			fault.why, fault.err = action.CodeUnknown, fmt.Errorf("it is not known whether participant %q has committed", seal.Participant)
 			u.recordFailed(fault)
 			return
 		}
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
+	c.progress.Lock()
+	defer c.progress.Unlock()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !settled { // the next recovery tries again; until then no other undo may begin

@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/engine"
 	"github.com/ambit-tools/ambit/runtime/journal"
@@ -154,13 +155,13 @@ func TestGrantsOutliveTheProcess(t *testing.T) {
 	require.Equal(t, consent.Accepted, r.exec.Decide(t.Context(), out.RequestID, answer).Kind)
 
 	r = recovered(t, &j, readTool(okRead, asking()))
-	require.Len(t, r.exec.Grants(engine.GrantFilter{Live: true}), 1)
+	require.Len(t, r.exec.Grants(action.GrantFilter{Live: true}), 1)
 	run, _ := r.exec.Session(engine.SessionConfig{ID: "s", Principal: "agent"}).Run("r")
 	assert.Equal(t, runtime.Completed, run.Turn(engine.TurnConfig{}).Execute(t.Context(), callOf("c2", "file_read", goodInput)).Kind)
 	r.exec.Revoke(t.Context(), out.RequestID, operator.Program("alice"), "enough")
 
 	r = recovered(t, &j, readTool(okRead, asking()))
-	assert.Empty(t, r.exec.Grants(engine.GrantFilter{Live: true}))
+	assert.Empty(t, r.exec.Grants(action.GrantFilter{Live: true}))
 }
 
 // TestInterruptedCalls: the process dies in the middle of handlers.
@@ -293,9 +294,16 @@ func TestRewriteIsRecordedWithWhatItReplaces(t *testing.T) {
 	r := newRigWith(t, rewrite, []*runtime.Tool{readTool(okRead)}, engine.WithJournal(&j))
 	r.recover()
 	require.Equal(t, runtime.Completed, r.turn().Execute(t.Context(), callOf("c1", "file_read", goodInput)).Kind)
-	entries, err := j.Call(t.Context(), journal.CallKey{Session: "s", Call: "c1"})
+	assert.Equal(t, map[string]string{"args": `{"path":"a.md","limit":2}`, "final": `{"path":"a.md","limit":7}`}, recordedArguments(t, &j, "c1"))
+}
+
+// recordedArguments returns what the journal has of the arguments of a call: as they were given, and as the
+// handler got them.
+func recordedArguments(t *testing.T, j *journal.Memory, call string) map[string]string {
+	t.Helper()
+	entries, err := j.Call(t.Context(), journal.CallKey{Session: "s", Call: call})
 	require.NoError(t, err)
-	digests := map[string]string{}
+	recorded := map[string]string{}
 	for _, e := range entries {
 		record, err := journal.Decode(e.Leaf)
 		require.NoError(t, err)
@@ -303,11 +311,11 @@ func TestRewriteIsRecordedWithWhatItReplaces(t *testing.T) {
 			if p != nil {
 				sum := sha256.Sum256(p.Value)
 				assert.Equal(t, hex.EncodeToString(sum[:]), p.SHA256)
-				digests[name] = string(p.Value)
+				recorded[name] = string(p.Value)
 			}
 		}
 	}
-	assert.Equal(t, map[string]string{"args": `{"path":"a.md","limit":2}`, "final": `{"path":"a.md","limit":7}`}, digests)
+	return recorded
 }
 
 // TestAdmittedAndNotStarted: the process dies while a call waits for a slot of its

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/engine"
 	"github.com/ambit-tools/ambit/runtime/journal"
 	"github.com/ambit-tools/ambit/runtime/operator"
@@ -69,7 +70,7 @@ func adaUndo(callID string) *undid {
 
 // undoOf undoes a call of the session of r.
 func (r *rig) undoOf(callID string) undoing {
-	return undoingOf(r.sessionAgain().Undo(r.t.Context(), engine.UndoRequest{CallID: callID, By: operator.Program("alice")}))
+	return undoingOf(r.sessionAgain().Undo(r.t.Context(), action.UndoRequest{CallID: callID, By: operator.Program("alice")}))
 }
 
 func (r *rig) sessionAgain() *engine.Session {
@@ -98,27 +99,27 @@ func TestUndoOutlivesTheProcess(t *testing.T) {
 			assert.Equal(t, undoing{Kind: undoOK}, res)
 		case runtime.ErrDrift:
 			assert.Equal(t, undoing{
-				Kind: undoRejected, Reason: engine.CodeDrift, Message: `"login" cannot be undone: changed since the call`, Err: "changed since the call",
+				Kind: undoRejected, Reason: action.CodeDrift, Message: `"login" cannot be undone: changed since the call`, Err: "changed since the call",
 			}, res)
 		default:
 			assert.Equal(t, undoing{
-				Kind: undoFailed, Reason: engine.CodeHandlerError, Message: `"login" was not undone (handler_error)`, Err: "mischief",
+				Kind: undoFailed, Reason: action.CodeHandlerError, Message: `"login" was not undone (handler_error)`, Err: "mischief",
 			}, res)
 		}
 	}
 	assert.Equal(t, []*undid{adaUndo("c1"), adaUndo("c1"), adaUndo("c1")}, l.undone)
 	assert.Equal(t, []string{"tool.undo_failed", "tool.undo_failed", "tool.undone"}, r.kinds("c1"))
 	assert.Len(t, r.allFaults(), 2)
-	assert.Equal(t, engine.CodeAlreadyUndone, r.undoOf("c1").Reason)
+	assert.Equal(t, action.CodeAlreadyUndone, r.undoOf("c1").Reason)
 	run, open := r.sessionAgain().Run("r")
 	require.True(t, open)
 	out := run.Turn(engine.TurnConfig{}).Execute(t.Context(), callOf("c2", "file_read", goodInput))
 	assert.Equal(t, runtime.Completed, out.Kind, "its group is free: %s", out.Message)
 
 	r = recovered(t, &j, l.tool(grouped), other)
-	assert.Equal(t, engine.CodeAlreadyUndone, r.undoOf("c1").Reason)
-	assert.Equal(t, engine.CodeNotUndoable, r.undoOf("c2").Reason)
-	assert.Equal(t, engine.CodeUnknownCall, r.undoOf("c3").Reason)
+	assert.Equal(t, action.CodeAlreadyUndone, r.undoOf("c1").Reason)
+	assert.Equal(t, action.CodeNotUndoable, r.undoOf("c2").Reason)
+	assert.Equal(t, action.CodeUnknownCall, r.undoOf("c3").Reason)
 	assert.Empty(t, r.allFaults())
 }
 
@@ -133,7 +134,7 @@ func TestUndoSaysNoSecrets(t *testing.T) {
 	turn.Execute(t.Context(), callOf("c1", "login", adaLogsIn))
 	turn.Execute(t.Context(), callOf("c2", "login", adaLogsIn))
 	for _, id := range []string{"c1", "c2"} {
-		require.Equal(t, engine.CodeHandlerError, r.undoOf(id).Reason)
+		require.Equal(t, action.CodeHandlerError, r.undoOf(id).Reason)
 		events := r.sink.Events()
 		assert.Equal(t, "cannot set (sensitive) for (sensitive) and (sensitive)", events[len(events)-1].Err)
 		r = recovered(t, &j, l.tool())
@@ -169,27 +170,27 @@ func TestUndoOfARunOutlivesTheProcess(t *testing.T) {
 			}
 			r = recovered(t, &j, again.tool(), readTool(okRead), broken)
 			undo := func() undoing {
-				return undoingOf(r.sessionAgain().Undo(t.Context(), engine.UndoRequest{RunID: "r", By: operator.Program("ops")}))
+				return undoingOf(r.sessionAgain().Undo(t.Context(), action.UndoRequest{RunID: "r", By: operator.Program("ops")}))
 			}
 			assert.Equal(t, undoing{
 				Kind: undoFailed, Undone: []string{"c4", "c1"}, Failed: []string{"c3"}, Reads: []string{"c5"},
 				Calls: []undoneCall{
-					{CallID: "c5", Tool: "file_read", Kind: undoRejected, Reason: engine.CodeNothingToUndo},
+					{CallID: "c5", Tool: "file_read", Kind: undoRejected, Reason: action.CodeNothingToUndo},
 					{CallID: "c4", Tool: "login", Kind: undoOK},
 					{
-						CallID: "c3", Tool: "login", Kind: undoFailed, Reason: engine.CodeHandlerError,
+						CallID: "c3", Tool: "login", Kind: undoFailed, Reason: action.CodeHandlerError,
 						Message: `"login" was not undone (handler_error)`, Err: "mischief",
 					},
 					{CallID: "c1", Tool: "login", Kind: undoOK},
 				},
 			}, undo())
 			assert.Equal(t, []*undid{adaUndo("c4"), adaUndo("c3"), adaUndo("c1")}, again.undone)
-			assert.Equal(t, engine.CodeNotSuccessful, r.undoOf("c6").Reason)
+			assert.Equal(t, action.CodeNotSuccessful, r.undoOf("c6").Reason)
 
 			r = recovered(t, &j, new(loginTool).tool(), broken) // file_read is no longer declared
 			assert.Equal(t, undoing{
 				Kind: undoOK, Undone: []string{"c3"}, NotUndoable: []string{"c5"}, Calls: []undoneCall{
-					{CallID: "c5", Tool: "file_read", Kind: undoRejected, Reason: engine.CodeNotUndoable}, {CallID: "c3", Tool: "login", Kind: undoOK},
+					{CallID: "c5", Tool: "file_read", Kind: undoRejected, Reason: action.CodeNotUndoable}, {CallID: "c3", Tool: "login", Kind: undoOK},
 				},
 			}, undo())
 		})
@@ -208,9 +209,9 @@ func TestUndoHasItsLifetimeAfterARestart(t *testing.T) {
 		time.Sleep(30*time.Minute - 1)
 		assert.Equal(t, undoOK, r.undoOf("c1").Kind)
 		time.Sleep(time.Nanosecond)
-		assert.Equal(t, engine.CodeExpired, r.undoOf("c2").Reason)
+		assert.Equal(t, action.CodeExpired, r.undoOf("c2").Reason)
 		r = recovered(t, &j, new(loginTool).tool())
-		assert.Equal(t, engine.CodeExpired, r.undoOf("c2").Reason)
+		assert.Equal(t, action.CodeExpired, r.undoOf("c2").Reason)
 		assert.Empty(t, r.allFaults())
 		time.Sleep(time.Minute)
 	})
@@ -239,7 +240,7 @@ func TestUndoOfWhatDidNotComplete(t *testing.T) {
 			require.Equal(t, how, r.sessionAgain().Await(t.Context(), "c1").Kind)
 			assert.Equal(t, undoing{Kind: undoOK}, r.undoOf("c1"))
 			r = recovered(t, &j, l.tool())
-			assert.Equal(t, engine.CodeAlreadyUndone, r.undoOf("c1").Reason)
+			assert.Equal(t, action.CodeAlreadyUndone, r.undoOf("c1").Reason)
 			assert.Equal(t, []*undid{late}, l.undone)
 			time.Sleep(2 * time.Minute)
 		}

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/engine"
 	"github.com/ambit-tools/ambit/runtime/journal"
@@ -67,12 +68,12 @@ func TestDeployKeepsRequests(t *testing.T) {
 				if back {
 					require.NoError(t, r.exec.Shutdown(t.Context()))
 					r = recovered(t, &j, was())
-					res := r.exec.Decide(t.Context(), out.RequestID, engine.Answer{By: operator.Program("alice"), Approve: true})
+					res := r.exec.Decide(t.Context(), out.RequestID, action.Answer{By: operator.Program("alice"), Approve: true})
 					require.Equal(t, consent.Accepted, res.Kind)
 					assert.Equal(t, runtime.Completed, res.Outcome.Kind, "%+v", res.Outcome)
 					return
 				}
-				res := r.exec.Decide(t.Context(), out.RequestID, engine.Answer{By: operator.Program("alice"), Approve: true, Edit: []byte(`{"path":"b"}`)})
+				res := r.exec.Decide(t.Context(), out.RequestID, action.Answer{By: operator.Program("alice"), Approve: true, Edit: []byte(`{"path":"b"}`)})
 				require.Equal(t, consent.Accepted, res.Kind)
 				require.Equal(t, runtime.ReasonBindingMismatch, res.Outcome.Reason, "%+v", res.Outcome)
 				assert.Equal(t, []string{"declaration"}, res.Outcome.Detail.Changed)

@@ -39,7 +39,7 @@ func (c *call) restoreKey() {
 		return
 	}
 	if key, err := ruleinput.Effect(c.record.Tool, c.run.principal, c.tool.Spec, c.values.Final); err == nil {
-		c.scope.SetEffect(key)
+		c.progress.Scope.SetEffect(key)
 	}
 }
 
@@ -127,5 +127,5 @@ func (c *call) settleReservation(out *runtime.Outcome, now time.Time) {
 
 // fillRunStatus sets the status of the run after an outcome. s.mu is held.
 func (c *call) fillRunStatus(out *runtime.Outcome) {
-	c.run.session.memory.FillStatus(out, c.run.id, c.record.Tool, c.life.Attempt() > 0, c.heartbeat, c.exec.requires)
+	c.run.session.memory.FillStatus(out, c.run.id, c.record.Tool, c.progress.Life.Attempt() > 0, c.heartbeat, c.exec.requires)
 }

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/internal/facts"
-	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
 	"github.com/ambit-tools/ambit/runtime/internal/lockorder"
 	"github.com/ambit-tools/ambit/runtime/internal/metadata"
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
@@ -102,7 +102,7 @@ func (r *Run) Child(cfg RunConfig) *Run {
 	if err := metadata.Check(m); err == nil {
 		p.Metadata = m
 	} else {
-		s.exec.report(&CallError{SessionID: s.id, RunID: r.id, Err: fmt.Errorf("sub-agent %q: %w", cfg.ID, err)})
+		s.exec.report(&action.CallError{SessionID: s.id, RunID: r.id, Err: fmt.Errorf("sub-agent %q: %w", cfg.ID, err)})
 	}
 	return &Run{session: s, id: r.id, agent: cfg.ID, principal: r.principal, node: p}
 }
@@ -215,16 +215,4 @@ const (
 type batch struct {
 	admitted sched.Event  // fires when the call is admitted
 	open     *sched.Event // fires when all calls of the batch are: they may start
-}
-
-// wait waits until the rest of the batch is admitted too. It reports false when the call has ended.
-func (b *batch) wait(c *call) bool {
-	c.exec.sched.Fire(&b.admitted)
-	return c.enterPhase(lifecycle.Held, c.budgetEnds()) && c.exec.sched.Wait(b.open, c.done(), nil) == sched.First && c.refreshNow()
-}
-
-// refreshNow updates the time of the call after a wait.
-func (c *work) refreshNow() bool {
-	c.now = c.clock()
-	return true
 }

@@ -68,9 +68,9 @@ func (r *Run) Close(ctx context.Context) error {
 	slices.SortFunc(active, func(a, b *call) int { return a.record.Number - b.record.Number })
 	sched.Each(&s.exec.sched, active, func(c *call) {
 		c.finish(aborted(outcomes.RunClosed()))
-		c.mu.Lock()
+		c.progress.Lock()
 		over := c.done() // another goroutine may be about to end the call
-		c.mu.Unlock()
+		c.progress.Unlock()
 		s.exec.sched.Wait(over, nil, nil)
 	})
 	if r.node.Root() {

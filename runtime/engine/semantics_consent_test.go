@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/engine"
 	"github.com/ambit-tools/ambit/runtime/journal"
@@ -103,7 +104,9 @@ func TestEditIsDecodedAndJudgedLikeAnyInput(t *testing.T) {
 		}
 		return d, nil
 	})
-	r := newRigWith(t, policy, []*runtime.Tool{readTool(okRead, asking())}, engine.WithPendingRequests())
+	var j journal.Memory
+	r := newRigWith(t, policy, []*runtime.Tool{readTool(okRead, asking())}, engine.WithPendingRequests(), engine.WithJournal(&j))
+	r.recover()
 	out := r.run().Turn(engine.TurnConfig{}).Execute(t.Context(), callOf("c1", "file_read", goodInput))
 	for edit, want := range map[string]string{
 		`{"path":"a.md","limit":0}`:   "invalid_input",
@@ -121,6 +124,7 @@ func TestEditIsDecodedAndJudgedLikeAnyInput(t *testing.T) {
 	res := r.exec.Decide(t.Context(), out.RequestID, a)
 	require.Equal(t, consent.Accepted, res.Kind)
 	assert.Contains(t, string(res.Outcome.Output), "b.md")
+	assert.Equal(t, map[string]string{"args": goodInput, "final": string(a.Edit)}, recordedArguments(t, &j, "c1"))
 }
 
 func TestConsentIsAskedLastThoughNobodyCanBeAsked(t *testing.T) {
@@ -151,7 +155,7 @@ func TestEventsOfNoCallHaveTheirPosition(t *testing.T) {
 	r.recover()
 	turn := r.run().Turn(engine.TurnConfig{})
 	turn.Execute(t.Context(), callOf("c1", "file_read", goodInput))
-	r.exec.Decide(t.Context(), "nonsense", engine.Answer{By: operator.Program("admin"), Approve: true})
+	r.exec.Decide(t.Context(), "nonsense", action.Answer{By: operator.Program("admin"), Approve: true})
 	require.NoError(t, r.exec.SuspendConsent(t.Context(), time.Now().Add(time.Minute), operator.Program("admin"), "an incident"))
 	turn.Execute(t.Context(), callOf("c2", "file_read", goodInput))
 	kinds, met := kindsAt(t, j), map[string]bool{}

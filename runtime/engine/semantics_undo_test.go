@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/engine"
 	"github.com/ambit-tools/ambit/runtime/operator"
 )
@@ -42,7 +43,7 @@ func TestUndoIsPolicyCheckedAndAudited(t *testing.T) {
 	run, err := ses.StartRun(t.Context(), engine.RunConfig{ID: "r"})
 	require.NoError(t, err)
 	run.Turn(engine.TurnConfig{}).Execute(t.Context(), callOf("c1", "put", goodInput))
-	undo := engine.UndoRequest{CallID: "c1", By: operator.Program("alice")}
+	undo := action.UndoRequest{CallID: "c1", By: operator.Program("alice")}
 	for _, tc := range []struct {
 		answer runtime.Decision
 		why    string
@@ -51,7 +52,7 @@ func TestUndoIsPolicyCheckedAndAudited(t *testing.T) {
 		{runtime.Decision{Effect: runtime.EffectAllow, Denials: []runtime.Denial{{Code: "frozen"}}}, "the policy denies the undo: frozen"},
 	} {
 		answer = tc.answer
-		assert.Equal(t, undoing{Kind: undoRejected, Reason: engine.CodeDenied, Message: tc.why, Err: tc.why}, undoingOf(ses.Undo(t.Context(), undo)))
+		assert.Equal(t, undoing{Kind: undoRejected, Reason: action.CodeDenied, Message: tc.why, Err: tc.why}, undoingOf(ses.Undo(t.Context(), undo)))
 	}
 	assert.Zero(t, count)
 	assert.Empty(t, r.allFaults(), "a decision of the policy is no fault")
@@ -79,9 +80,9 @@ func TestUndoHasALifetime(t *testing.T) {
 		turn.Execute(t.Context(), callOf("c1", "put", goodInput))
 		turn.Execute(t.Context(), callOf("c2", "put", goodInput))
 		time.Sleep(time.Hour - 1)
-		assert.Equal(t, undoOK, undoingOf(ses.Undo(t.Context(), engine.UndoRequest{CallID: "c1", By: operator.Program("ops")})).Kind)
+		assert.Equal(t, undoOK, undoingOf(ses.Undo(t.Context(), action.UndoRequest{CallID: "c1", By: operator.Program("ops")})).Kind)
 		time.Sleep(time.Nanosecond)
-		assert.Equal(t, engine.CodeExpired, undoingOf(ses.Undo(t.Context(), engine.UndoRequest{CallID: "c2", By: operator.Program("ops")})).Reason)
+		assert.Equal(t, action.CodeExpired, undoingOf(ses.Undo(t.Context(), action.UndoRequest{CallID: "c2", By: operator.Program("ops")})).Reason)
 		time.Sleep(time.Minute)
 	})
 }
@@ -99,8 +100,8 @@ func TestTimedOutCallIsUndoneAfterItsGrace(t *testing.T) {
 		require.NoError(t, err)
 		out := run.Turn(engine.TurnConfig{}).Execute(t.Context(), callOf("c1", "put", goodInput))
 		require.Equal(t, runtime.TimedOut, out.Kind)
-		undo := engine.UndoRequest{CallID: "c1", By: operator.Program("ops")}
-		assert.Equal(t, engine.CodeStillRunning, undoingOf(ses.Undo(t.Context(), undo)).Reason)
+		undo := action.UndoRequest{CallID: "c1", By: operator.Program("ops")}
+		assert.Equal(t, action.CodeStillRunning, undoingOf(ses.Undo(t.Context(), undo)).Reason)
 		time.Sleep(5 * time.Second)
 		assert.Equal(t, undoOK, undoingOf(ses.Undo(t.Context(), undo)).Kind)
 		assert.Equal(t, 1, count)
@@ -134,7 +135,7 @@ func TestUndoHandlerKnowsItsCall(t *testing.T) {
 		require.NoError(t, err)
 		run.Turn(engine.TurnConfig{}).Execute(t.Context(), callOf("c1", "put", goodInput))
 		time.Sleep(10 * time.Second)
-		res := undoingOf(ses.Undo(t.Context(), engine.UndoRequest{CallID: "c1", By: operator.Program("alice")}))
+		res := undoingOf(ses.Undo(t.Context(), action.UndoRequest{CallID: "c1", By: operator.Program("alice")}))
 		assert.Equal(t, undoOK, res.Kind, res.Err)
 		require.True(t, known)
 		assert.Equal(t, time.Second, undone.Remaining())

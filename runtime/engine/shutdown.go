@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/internal/deadline"
 	"github.com/ambit-tools/ambit/runtime/internal/entry"
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
@@ -64,12 +65,7 @@ func (e *Executor) Shutdown(ctx context.Context) error {
 // call that waits for consent continues to wait.
 func (c *call) abort() {
 	for {
-		c.mu.Lock()
-		what, moment := c.life.Abort()
-		if what == lifecycle.AbortCancel {
-			c.scope.Cancel(deadline.Canceled)
-		}
-		c.mu.Unlock()
+		what, moment := c.progress.Abort()
 		if what != lifecycle.AbortEnd {
 			return
 		}
@@ -85,21 +81,21 @@ func (c *call) abort() {
 }
 
 // hasNoLastingEffect reports whether a call whose handler runs is known to have no lasting effect,
-// and the next owner of the journal does not run it again. c.mu is held.
+// and the next owner of the journal does not run it again. The lock of the call is held.
 func (c *call) hasNoLastingEffect() bool {
 	spec := c.tool.Spec
-	return entry.Effects(spec) != "" && !c.life.Committing() && !(spec.Idempotent && spec.Retry != nil)
+	return entry.Effects(spec) != "" && !c.progress.Life.Committing() && !(spec.Idempotent && spec.Retry != nil)
 }
 
 // abandon answers the callers of a call whose handler does not return. What the handler will have
 // done is not known: no outcome is recorded, and recovery settles the call.
 func (c *call) abandon() {
-	c.mu.Lock()
-	if !c.life.TryEnd(lifecycle.ByAbandon, lifecycle.Moment{}, c.clock()) {
-		c.mu.Unlock()
+	c.progress.Lock()
+	if !c.progress.Life.TryEnd(lifecycle.ByAbandon, lifecycle.Moment{}, c.clock()) {
+		c.progress.Unlock()
 		return
 	}
-	if c.life.Lingers() {
+	if c.progress.Life.Lingers() {
 		c.exec.lingering.Add(1)
 	}
 	out := outcomes.Abandoned(!c.hasNoLastingEffect())
@@ -108,8 +104,8 @@ func (c *call) abandon() {
 	s.mu.Lock()
 	c.record.Store(&out)
 	s.mu.Unlock()
-	over, unattended := c.done(), c.life.Unattended()
-	c.mu.Unlock()
+	over, unattended := c.done(), c.progress.Life.Unattended()
+	c.progress.Unlock()
 	c.exec.sched.Fire(over)
 	if unattended {
 		c.observe(pastDone) // no caller waits
@@ -129,7 +125,7 @@ func (c *call) endHalted(why uint32) {
 // canceledByShutdown returns the result of a call whose handler has stopped because a shutdown
 // canceled it. It is nil when it was not canceled, or returned another error.
 func (c *call) canceledByShutdown(err error) *result {
-	if !c.scope.Aborted() || !errors.Is(err, context.Canceled) {
+	if !c.progress.Scope.Aborted() || !errors.Is(err, context.Canceled) {
 		return nil
 	}
 	return aborted(outcomes.ShutDown())
@@ -210,7 +206,7 @@ const (
 // pending, because the next owner continues the request.
 func (e *Executor) leaseLost(cause error) {
 	e.log.Fail(fmt.Errorf("the ownership of the journal is lost: %w", cause))
-	e.report(&CallError{Reason: runtime.ReasonLeaseLost, Err: e.log.Health()})
+	e.report(&action.CallError{Reason: runtime.ReasonLeaseLost, Err: e.log.Health()})
 	e.closeApprovals()
 	e.workers.Halt(haltLost)
 	e.undos.Halt()

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/engine"
 	"github.com/ambit-tools/ambit/runtime/journal"
@@ -241,14 +242,14 @@ func TestShutdownWaitsForUndo(t *testing.T) {
 		undone := make(chan undoing, 1)
 		ses := r.session()
 		go func() {
-			undone <- undoingOf(ses.Undo(context.Background(), engine.UndoRequest{CallID: "c1", By: operator.Program("ops")}))
+			undone <- undoingOf(ses.Undo(context.Background(), action.UndoRequest{CallID: "c1", By: operator.Program("ops")}))
 		}()
 		synctest.Wait()
 		require.NoError(t, r.exec.Shutdown(t.Context()))
 		assert.Equal(t, undoOK, (<-undone).Kind)
 		r = recovered(t, j, tool())
-		assert.Equal(t, engine.CodeAlreadyUndone, undoingOf(r.session().Undo(t.Context(), engine.UndoRequest{CallID: "c1", By: operator.Program("ops")})).Reason)
+		assert.Equal(t, action.CodeAlreadyUndone, undoingOf(r.session().Undo(t.Context(), action.UndoRequest{CallID: "c1", By: operator.Program("ops")})).Reason)
 		require.NoError(t, r.exec.Shutdown(t.Context()))
-		assert.Equal(t, engine.CodeJournalUnavailable, undoingOf(r.session().Undo(t.Context(), engine.UndoRequest{CallID: "c1", By: operator.Program("ops")})).Reason)
+		assert.Equal(t, action.CodeJournalUnavailable, undoingOf(r.session().Undo(t.Context(), action.UndoRequest{CallID: "c1", By: operator.Program("ops")})).Reason)
 	})
 }

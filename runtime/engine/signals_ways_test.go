@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/engine"
 	"github.com/ambit-tools/ambit/runtime/journal"
 )
@@ -103,7 +104,7 @@ func TestCountersAreToldOfTheEvents(t *testing.T) {
 	out := turn.Execute(t.Context(), callOf("d", "send", goodInput))
 	require.Equal(t, runtime.Completed, r.exec.Decide(t.Context(), out.RequestID, yes("alice")).Outcome.Kind)
 	out = turn.Execute(t.Context(), callOf("e", "send", goodInput))
-	require.NotNil(t, r.exec.Decide(t.Context(), out.RequestID, engine.Answer{By: yes("alice").By}).Outcome)
+	require.NotNil(t, r.exec.Decide(t.Context(), out.RequestID, action.Answer{By: yes("alice").By}).Outcome)
 	require.NoError(t, r.exec.Flush(t.Context()))
 	var events, counted []runtime.EventKind
 	for _, e := range r.sink.Events() {

@@ -5,25 +5,27 @@ import (
 	"fmt"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/internal/decision"
 	"github.com/ambit-tools/ambit/runtime/internal/simhooks"
 	"github.com/ambit-tools/ambit/runtime/internal/tap"
 	"github.com/ambit-tools/ambit/runtime/internal/wording"
 )
 
-// ruleBreaker is the rule of a call that was denied without an evaluation of the policy.
-const ruleBreaker = "breaker_open"
-
-// decisionForTap is tapDecision when there is a tap.
-func (c *work) decisionForTap() *tap.Decision {
+// tapDecision returns the decision that the policy has just made about the call, for the tap; nil
+// when there is none to follow.
+func (c *work) tapDecision() *tap.Decision {
 	w := &c.worker.Scratch
-	if w.evaluation.Detail.Rule == ruleBreaker { // the policy was not evaluated
+	if c.exec.follower == nil || c.dry {
+		return nil
+	}
+	if w.evaluation.Detail.Rule == decision.RuleBreaker { // the policy was not evaluated
 		return nil
 	}
 	if w.tapped == nil {
 		w.tapped = new(tap.Decision)
 	}
 	d := w.tapped
-	*d = tap.Decision{Input: w.input, Text: c.values.FinalText, Tool: c.tool, Agent: c.run.agent, Decision: w.evaluation.decision}
+	*d = tap.Decision{Input: w.input, Text: c.values.FinalText, Tool: c.tool, Agent: c.run.agent, Decision: w.evaluation.Decision}
 	d.Input.Args = nil
 	d.Input.SetFacts(w.view.Facts())
 	if w.evaluation.Reason == runtime.ReasonPolicyError {
@@ -42,9 +44,9 @@ func (e *Executor) tamper(session, callID string, input []byte) error {
 	if violations != nil {
 		return fmt.Errorf("call %q: %s", callID, wording.Violations(violations))
 	}
-	found.mu.Lock()
-	defer found.mu.Unlock()
-	if !found.life.AwaitsConsent() {
+	found.progress.Lock()
+	defer found.progress.Unlock()
+	if !found.progress.Life.AwaitsConsent() {
 		return fmt.Errorf("call %q does not wait for consent", callID)
 	}
 	found.values.Final, found.values.FinalText = args, bytes.Clone(input)

@@ -19,6 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/engine"
 )
 
@@ -147,7 +148,7 @@ func TestSensitiveValuesStayInside(t *testing.T) {
 			var lines, log, faults bytes.Buffer
 			r := newRigWith(t, policy, []*runtime.Tool{login(tc.run)}, engine.WithSink(runtime.NewJSONSink(&lines)),
 				engine.WithSink(runtime.NewLogSink(slog.New(slog.NewTextHandler(&log, nil)))),
-				engine.WithErrorHandler(func(f *engine.CallError) { faults.WriteString(f.Error()) }))
+				engine.WithErrorHandler(func(f *action.CallError) { faults.WriteString(f.Error()) }))
 			out := r.turn().Execute(t.Context(), callOf("c1", "login", input))
 			assert.NotEqual(t, runtime.Completed, out.Kind)
 			require.NoError(t, r.exec.Flush(t.Context()))
@@ -202,7 +203,7 @@ func TestErrorHandlerThatLeavesItsGoroutine(t *testing.T) {
 	var told atomic.Int32
 	r := newRigWith(t, runtime.PolicyFunc(allowAll), []*runtime.Tool{readTool(okRead)},
 		engine.WithSink(badSink{}), engine.WithSink(&after),
-		engine.WithErrorHandler(func(*engine.CallError) {
+		engine.WithErrorHandler(func(*action.CallError) {
 			told.Add(1)
 			goruntime.Goexit()
 		}))

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/engine"
 )
 
@@ -135,5 +136,5 @@ func TestFaultsNameTheirCallOnce(t *testing.T) {
 	r.turn().Execute(t.Context(), callOf("c1", "file_read", goodInput))
 	require.Len(t, r.allFaults(), 1)
 	assert.EqualError(t, r.allFaults()[0], `write: call "c1" of "file_read": too late`)
-	assert.EqualError(t, &engine.CallError{Err: errors.New("of no call")}, "of no call")
+	assert.EqualError(t, &action.CallError{Err: errors.New("of no call")}, "of no call")
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/engine"
 	"github.com/ambit-tools/ambit/runtime/journal"
@@ -125,7 +126,7 @@ func TestAnswersWhileThereIsNoRoom(t *testing.T) {
 		second := turn.Execute(t.Context(), callOf("c2", "file_read", goodInput))
 		require.Equal(t, runtime.Pending, second.Kind)
 		j.full.Store(true)
-		answered := make(chan engine.Resolution, 1)
+		answered := make(chan action.Resolution, 1)
 		go func() { answered <- r.exec.Decide(t.Context(), first.RequestID, yes("alice")) }()
 		time.Sleep(time.Second)
 		res := r.exec.Decide(t.Context(), second.RequestID, yes("alice"))
@@ -152,7 +153,7 @@ func TestShutdownWithoutRoom(t *testing.T) {
 		r := recovered(t, j, readTool(okRead, asking()))
 		out := r.turn().Execute(t.Context(), callOf("c1", "file_read", goodInput))
 		j.full.Store(true)
-		answered := make(chan engine.Resolution, 1)
+		answered := make(chan action.Resolution, 1)
 		go func() { answered <- r.exec.Decide(t.Context(), out.RequestID, yes("alice")) }()
 		time.Sleep(time.Second)
 		require.ErrorIs(t, r.exec.Shutdown(t.Context()), journal.ErrUnavailable)
@@ -276,11 +277,11 @@ func TestUndoWithoutRoom(t *testing.T) {
 		require.Equal(t, runtime.Completed, r.turn().Execute(t.Context(), callOf("c1", "put", goodInput)).Kind)
 		s := r.exec.Session(engine.SessionConfig{ID: "s", Principal: "agent"})
 		undo := func() undoing {
-			return undoingOf(s.Undo(t.Context(), engine.UndoRequest{CallID: "c1", By: operator.Program("alice")}))
+			return undoingOf(s.Undo(t.Context(), action.UndoRequest{CallID: "c1", By: operator.Program("alice")}))
 		}
 		j.left.Store(1) // the intent
-		require.Equal(t, engine.CodeJournalUnavailable, undo().Reason)
-		require.Equal(t, engine.CodeJournalUnavailable, undo().Reason)
+		require.Equal(t, action.CodeJournalUnavailable, undo().Reason)
+		require.Equal(t, action.CodeJournalUnavailable, undo().Reason)
 		require.Zero(t, undone)
 		j.full.Store(false)
 		time.Sleep(time.Second)
@@ -290,7 +291,7 @@ func TestUndoWithoutRoom(t *testing.T) {
 
 		again := recovered(t, j, tool)
 		s = again.exec.Session(engine.SessionConfig{ID: "s", Principal: "agent"})
-		require.Equal(t, engine.CodeAlreadyUndone, undo().Reason)
+		require.Equal(t, action.CodeAlreadyUndone, undo().Reason)
 		require.NoError(t, again.exec.Shutdown(t.Context()))
 	})
 }

@@ -13,44 +13,49 @@ import (
 // timeOut ends the call because its handler ran past the deadline.
 func (c *call) timeOut(at lifecycle.Moment) {
 	spec := c.tool.Spec
-	had := c.scope.Due().Sub(c.now)
+	had := c.progress.Scope.Due().Sub(c.now)
 	e := aborted(outcomes.TimedOut(c.record.Tool, had, spec.Idempotent && spec.Retry != nil && spec.Retry.OnTimeout))
 	e.cause, e.moment = lifecycle.ByTimer, at
 	c.finish(e)
 }
 
+// A timer is the timer of a call's worker.
+type timer struct{ c *call }
+
 // expire handles the timer of the call. It ends the call when its phase is over, and returns when
 // the timer should call again, zero when it should not. It abandons an evaluation of the policy
 // that still runs by then, even when the call has its outcome already.
-func (c *call) expire() (again time.Time) {
-	c.mu.Lock()
+func (o timer) expire() (again time.Time) {
+	c := o.c
+	c.progress.Lock()
 	now := c.clock()
-	x := c.life.Expire(now)
+	x := c.progress.Life.Expire(now)
 	if x.Abandon {
 		c.exec.evaluations.Abandon(c.tool.Index)
 	}
 	if x.Lingering {
-		c.recordLingering(now)
+		o.recordLingering(now)
 	}
-	if c.enterGrace(x.Overdue, now) {
-		x.Overdue, x.Again = lifecycle.Moment{}, c.life.Due()
+	if c.progress.EnterGrace(x.Overdue, now, c.tool.MayRetryTimeout(c.progress.Life.Attempt())) {
+		x.Overdue, x.Again = lifecycle.Moment{}, c.progress.Life.Due()
 	}
-	c.mu.Unlock()
+	c.progress.Unlock()
 	if x.Overdue == (lifecycle.Moment{}) {
 		return x.Again
 	}
-	c.overdue(x.Overdue)
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	again, lingers := c.life.Linger(now)
+	o.overdue(x.Overdue)
+	c.progress.Lock()
+	defer c.progress.Unlock()
+	again, lingers := c.progress.Life.Linger(now)
 	if lingers {
-		c.recordLingering(now)
+		o.recordLingering(now)
 	}
 	return again
 }
 
 // overdue ends the call because the time of a moment is over.
-func (c *call) overdue(at lifecycle.Moment) {
+func (o timer) overdue(at lifecycle.Moment) {
+	c := o.c
 	var e *result
 	switch at.Phase() {
 	case lifecycle.Deciding:
@@ -59,7 +64,10 @@ func (c *call) overdue(at lifecycle.Moment) {
 	case lifecycle.Admitting, lifecycle.Held:
 		e = denied(outcomes.TurnOver())
 	case lifecycle.Previewing:
-		e = c.previewLate()
+		e = &result{
+			event: runtime.EventFailed, to: runtime.StateFailed, fault: c.newFault(runtime.ReasonPreviewFailed, errPreviewLate),
+			outcome: outcomes.PreviewLate(c.record.Tool),
+		}
 	case lifecycle.Queued:
 		e = denied(outcomes.NoSlot(c.record.Tool, c.tool.Spec.Limits.Concurrency, c.exec.slots[c.tool.Index].RetryAfter()))
 	case lifecycle.Running, lifecycle.Grace, lifecycle.Finishing:
@@ -85,8 +93,8 @@ func policyFailure(rule, message string) *result {
 	return r
 }
 
-// recordLingering records that the handler of an ended call still runs after the grace. c.mu is
-// held.
-func (c *call) recordLingering(now time.Time) {
-	c.transition(runtime.EventLingering, c.state, &note{at: now})
+// recordLingering records that the handler of an ended call still runs after the grace. The lock of
+// the call is held.
+func (o timer) recordLingering(now time.Time) {
+	o.c.transition(runtime.EventLingering, o.c.progress.State(), &note{at: now})
 }

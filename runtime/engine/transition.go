@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/internal/entry"
 	"github.com/ambit-tools/ambit/runtime/internal/metadata"
@@ -21,29 +22,28 @@ type note struct {
 	kind    runtime.OutcomeKind // when the call ends, as are the next two; a pointer to the outcome would move it to the heap
 	reason  runtime.Reason
 	reasons []runtime.Reason
-	fault   *CallError          // for operators
+	fault   *action.CallError   // for operators
 	text    string              // of fault, or of the cause of a refusal, without sensitive values
 	output  int                 // bytes
 	answer  *consent.Event      // to a request for consent
 	live    *journal.LiveCounts // of tool.output, as is the next
 	dropped int
-	undo    *ActionError // of an undo that failed
-	edited  bool         // that answer edited the arguments
+	undo    *action.Error // of an undo that failed
+	edited  bool          // that answer edited the arguments
 	by      string
 	ends    bool // the call has its outcome now
 	session bool // the lock of the session is held: the entry takes the changes of its rule state
 }
 
 // transition takes the call to another state. No other function changes the state or emits the
-// event of a call. c.mu is held once other goroutines know the call, so transition calls no code of
+// event of a call. The lock of the call is held once other goroutines know the call, so transition calls no code of
 // a tool or a policy.
 func (c *call) transition(kind runtime.EventKind, to runtime.State, n *note) {
-	from := c.state
-	if c.invoked == (kind == runtime.EventInvoked) || !kind.Legal(from, to) {
+	from, legal := c.progress.Move(kind, to)
+	if !legal {
 		c.exec.report(c.newFault(runtime.ReasonNone, fmt.Errorf("%v is no legal event from %v to %v: this is a bug in the runtime", kind, from, to)))
 		return
 	}
-	c.state, c.invoked = to, true
 	if c.dry {
 		return
 	}
@@ -57,9 +57,9 @@ func (c *call) transition(kind runtime.EventKind, to runtime.State, n *note) {
 	defer c.exec.delivery.End()
 	e.Time, e.Kind, e.From, e.To = n.at, kind, from, to
 	e.Tool, e.CallID, e.SessionID, e.RunID = c.record.Tool, c.id, c.run.session.id, c.run.id
-	e.Agent, e.Principal, e.By, e.Attempt = c.run.agent, c.run.principal, n.by, c.life.Attempt()
+	e.Agent, e.Principal, e.By, e.Attempt = c.run.agent, c.run.principal, n.by, c.progress.Life.Attempt()
 	e.Turn, e.ClientRequest = c.turn.number, metadata.Request(c.metadata)
-	e.Revision, e.Duration = c.revision, n.at.Sub(c.began)
+	e.Revision, e.Duration = c.progress.Revision, n.at.Sub(c.began)
 	e.InputBytes, e.OutputBytes, e.Live = c.size, n.output, n.live
 	e.Outcome, e.Reason, e.AllReasons = n.kind, n.reason, n.reasons
 	if n.ends {
@@ -75,13 +75,13 @@ func (c *call) transition(kind runtime.EventKind, to runtime.State, n *note) {
 		e.By, e.Resolution, e.Rejection = a.By, a.Result.Resolution.String(), a.Result.Rejection.String()
 	}
 	if n.ends {
-		e.Times = c.watch.Times()
+		e.Times = c.progress.Watch.Times()
 	}
 	if n.undo != nil || kind == runtime.EventUndone {
-		e.Duration = sinceAsked(c, n.at)
+		e.Duration = sinceAsked(c.record, n.at)
 	}
 	if n.undo != nil {
-		result, code := ResultOf(n.undo)
+		result, code := action.ResultOf(n.undo)
 		e.Resolution, e.Rejection = result, string(code)
 	}
 	if e.Err = n.text; n.fault != nil {
@@ -101,25 +101,17 @@ func (e *Executor) emitsEvents() bool { return e.delivery.HasSinks() || e.log.On
 
 // operatorText returns the text that the event of an outcome has for operators. It may run code of
 // the tool: no lock is held, and the timer can still end the call.
-func (c *call) operatorText(out *runtime.Outcome, fault *CallError) string {
-	if fault == nil && len(out.Violations)+len(out.Denials) == 0 {
-		return ""
-	}
-	return c.operatorTextSlow(out, fault)
-}
-
-// operatorTextSlow is operatorText when there is a fault, a violation or a denial.
-func (c *call) operatorTextSlow(out *runtime.Outcome, fault *CallError) string {
+func (c *call) operatorText(out *runtime.Outcome, fault *action.CallError) string {
 	switch {
-	case c.dry || !c.exec.emitsEvents():
+	case fault == nil && len(out.Violations)+len(out.Denials) == 0, c.dry, !c.exec.emitsEvents():
 		return ""
 	case fault != nil:
-		return c.redactText(fault.text())
+		return c.redactText(fault.Text)
 	}
 	return c.redactText(refusal.Cause(out))
 }
 
-// counted returns a transition of c for the counter. c.mu is held once other goroutines know c.
+// counted returns a transition of c for the counter. The lock of the call is held once other goroutines know c.
 func counted(c *call, kind runtime.EventKind, n *note) runtime.Transition {
 	t := runtime.Transition{
 		Kind: kind, Tool: -1, Ended: n.ends, Outcome: n.kind, Reason: n.reason, Output: n.output, Dropped: n.dropped, Duration: n.at.Sub(c.began),
@@ -130,7 +122,7 @@ func counted(c *call, kind runtime.EventKind, n *note) runtime.Transition {
 	t.Tool = c.tool.Index
 	switch {
 	case n.ends:
-		t.Times, t.Attempts = c.watch.Times(), c.life.Attempt()
+		t.Times, t.Attempts = c.progress.Watch.Times(), c.progress.Life.Attempt()
 		if a := c.record.Artifact(); a != nil {
 			t.Artifact = int64(a.Bytes)
 		}
@@ -139,18 +131,18 @@ func counted(c *call, kind runtime.EventKind, n *note) runtime.Transition {
 	case kind == runtime.EventInvoked:
 		t.Input = c.size
 	case n.undo != nil || kind == runtime.EventUndone:
-		t.Duration = sinceAsked(c, n.at)
+		t.Duration = sinceAsked(c.record, n.at)
 	}
 	return t
 }
 
-// sinceAsked returns how long ago the undo of c was asked for, 0 when an earlier process was asked.
+// sinceAsked returns how long ago the undo of a call was asked for, 0 when an earlier process was asked.
 // The lock of the session is held.
-func sinceAsked(c *call, now time.Time) time.Duration {
-	if c.record.Undo.Asked.IsZero() {
+func sinceAsked(r *callRecord, now time.Time) time.Duration {
+	if r.Undo.Asked.IsZero() {
 		return 0
 	}
-	return now.Sub(c.record.Undo.Asked)
+	return now.Sub(r.Undo.Asked)
 }
 
 // transitionEntry returns the entry of a transition: the members of its event, and what recovery
@@ -173,12 +165,12 @@ func (c *call) addDetail(d *entry.Draft, ev *runtime.Event, n *note) {
 	case runtime.EventInvoked:
 		d.Mark, d.TurnEnds, d.InputMAC = journal.MarkOpened, entry.At(c.turn.budgetEnds), c.exec.inputs.MAC(c.record.Input)
 		d.Metadata, d.TurnCap, d.Patience = c.metadata, c.turn.limit, c.turn.consentWait
-		d.Triggered = c.life.Triggered()
+		d.Triggered = c.progress.Life.Triggered()
 	case runtime.EventValidated:
 		d.Heartbeat = c.heartbeat
 		d.AddArgs(c.values.Args)
 	case runtime.EventApprovalRequested, runtime.EventAuthorized:
-		d.AddDecision(&c.worker.Scratch.evaluation.decision)
+		d.AddDecision(&c.worker.Scratch.evaluation.Decision)
 		if !bytes.Equal(c.values.FinalText, c.values.Text) {
 			d.AddFinal(c.values.Final)
 		}
@@ -224,26 +216,41 @@ func (c *work) addOutcome(d *entry.Draft, out *runtime.Outcome) {
 
 // newFault returns a fault of c. It reads the text of err at once, because the Error method of user
 // code may hang. The caller therefore holds no lock, unless err is an error of the engine.
-func (c *ident) newFault(r runtime.Reason, err error) *CallError {
-	f := &CallError{
+func (c *ident) newFault(r runtime.Reason, err error) *action.CallError {
+	f := &action.CallError{
 		Tool: c.record.Tool, CallID: c.id, SessionID: c.run.session.id, RunID: c.run.id, Reason: r, Err: err,
 	}
 	if err != nil {
-		f.cachedText = f.text()
+		f.Text = usercode.ErrorText(err)
 	}
 	return f
 }
 
 // panicFault returns the fault for a panic.
-func (c *ident) panicFault(p *usercode.Panicked) *CallError {
+func (c *ident) panicFault(p *usercode.Panicked) *action.CallError {
 	f := c.newFault(runtime.ReasonPanic, nil)
 	f.Panic, f.Stack = p.Value, p.Stack
-	f.cachedText = f.text()
+	f.Text = fmt.Sprintf("panic: %v", p.Value)
+	return f
+}
+
+// report reports the fault of the result, once.
+func (e *result) report(c *call) {
+	if e.fault != nil && !e.reported {
+		e.reported = true
+		c.exec.report(hideIn(e.fault, c.redactText))
+	}
+}
+
+// hideIn takes sensitive values out of the text of a fault, by a function that knows them. The error
+// handler does not have the fault yet.
+func hideIn(f *action.CallError, hide func(string) string) *action.CallError {
+	f.Text = hide(f.Text)
 	return f
 }
 
 // setFailed sets e to the result of a call whose handler failed.
-func (c *work) setFailed(e *result, message string, fault *CallError) {
+func (c *work) setFailed(e *result, message string, fault *action.CallError) {
 	e.event, e.to, e.fault = runtime.EventFailed, runtime.StateFailed, fault
 	e.outcome.Kind, e.outcome.Reason, e.outcome.Message = runtime.Failed, fault.Reason, message
 	e.outcome.Obligations = c.obligations
@@ -258,8 +265,8 @@ func (c *call) redactText(text string) string {
 	if text == "" {
 		return ""
 	}
-	c.mu.Lock()
+	c.progress.Lock()
 	prepared := c.prepared
-	c.mu.Unlock()
+	c.progress.Unlock()
 	return c.values.Secrets(c.tool, c.record.Input, prepared).Redact(text)
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/rules"
 )
 
@@ -41,7 +42,7 @@ func TestTransitionFollowsTheTable(t *testing.T) {
 		var sink runtime.MemorySink
 		var faults atomic.Int64
 		e := &Executor{engine: new(rules.Engine)}
-		e.delivery.Sinks, e.delivery.OnFault = []runtime.Sink{&sink}, func(*CallError) { faults.Add(1) }
+		e.delivery.Sinks, e.delivery.OnFault = []runtime.Sink{&sink}, func(*action.CallError) { faults.Add(1) }
 		require.NoError(t, e.openDelivery())
 		c := &call{work: work{ident: ident{exec: e, run: &Run{session: &Session{exec: e}}, turn: new(Turn), record: &callRecord{}}}}
 		state, events, refused := runtime.StateDeclared, 0, 0
@@ -58,7 +59,7 @@ func TestTransitionFollowsTheTable(t *testing.T) {
 			} else {
 				refused++
 			}
-			require.Equal(t, state, c.state, "seed %d", seed)
+			require.Equal(t, state, c.progress.State(), "seed %d", seed)
 			require.Len(t, sink.Events(), events, "seed %d", seed)
 			require.NoError(t, e.Flush(t.Context()))
 			require.EqualValues(t, refused, faults.Load(), "seed %d", seed)

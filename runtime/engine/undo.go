@@ -4,51 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/internal/deadline"
 	"github.com/ambit-tools/ambit/runtime/internal/ruleinput"
 	"github.com/ambit-tools/ambit/runtime/internal/session"
 	"github.com/ambit-tools/ambit/runtime/operator"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
-
-// An UndoRequest says what is to be undone: one call or all calls of a run.
-type UndoRequest struct {
-	CallID string
-	RunID  string // when CallID is empty
-	By     operator.Actor
-	Reason string
-	DryRun bool // only report what would be undone, and which later calls share something with it
-}
-
-// An UndoResult says what became of the calls of a run, each list in the order of the attempts. For
-// one call only Calls of a dry run is set.
-type UndoResult struct {
-	Undone      []string // ids of calls
-	Failed      []string
-	NotUndoable []string
-	Reads       []string     // calls of tools that only read and declare no undo: there is nothing to undo
-	Calls       []UndoneCall // all calls
-	Complete    bool         // Failed and NotUndoable are empty
-}
-
-// An UndoneCall is the result for one call of the undo of a run, or of a dry run.
-type UndoneCall struct {
-	CallID, Tool string
-	Err          error       // an *ActionError; nil: undone. A call that only reads has CodeNothingToUndo
-	Later        []LaterCall // of a dry run: in the order in which they were made
-	Until        time.Time   // of a dry run: the first instant that is too late; zero if Err is set
-}
-
-// A LaterCall was made in the same session after a call that may be undone, may have changed
-// something, and shares arguments or groups with the earlier call. An undo of the earlier call may
-// reverse, or break, what the later call did.
-type LaterCall struct {
-	CallID, Tool string
-	Shares       []string // JSON Pointers of its arguments that the earlier call also had, and "group NAME" of exclusive groups
-}
 
 var errPreparing = errors.New("what the undo needs is still being prepared")
 
@@ -64,28 +28,28 @@ var errPreparing = errors.New("what the undo needs is still being prepared")
 // effects outside of participants are then not known, so an undo handler must check the present
 // state.
 //
-// The error is an *ActionError. Undo of a run returns one when calls of UndoResult.Failed were not
+// The error is an *action.Error. Undo of a run returns one when calls of UndoResult.Failed were not
 // undone. A call that is not undoable is no error of the run.
 //
 // A dry run (UndoRequest.DryRun) calls no handler, records nothing and changes nothing. The policy
 // is evaluated. A dry run cannot tell what only the undo handler finds out, such as drift.
-func (s *Session) Undo(ctx context.Context, req UndoRequest) (UndoResult, error) {
+func (s *Session) Undo(ctx context.Context, req action.UndoRequest) (action.UndoResult, error) {
 	ctx = deadline.OrBackground(ctx)
 	if s == nil || s.exec == nil {
-		return UndoResult{}, actionError(CodeUnknownCall)
+		return action.UndoResult{}, action.CodeUnknownCall.Err()
 	}
 	if req.CallID == "" {
 		return s.undoRun(ctx, req)
 	}
 	r := s.find(req.CallID)
 	if r == nil {
-		return UndoResult{}, actionError(CodeUnknownCall)
+		return action.UndoResult{}, action.CodeUnknownCall.Err()
 	}
-	var res UndoResult
-	var err *ActionError
+	var res action.UndoResult
+	var err *action.Error
 	if req.DryRun {
 		err = s.dryUndo(ctx, r, req.By)
-		res.Calls = []UndoneCall{undoneCall(r, err)}
+		res.Calls = []action.UndoneCall{undoneCall(r, err)}
 		s.addLater(res.Calls)
 	} else {
 		err = s.undoCall(ctx, r, req)
@@ -97,18 +61,18 @@ func (s *Session) Undo(ctx context.Context, req UndoRequest) (UndoResult, error)
 }
 
 // Undo is Session.Undo for a caller that has only the id of the session.
-func (e *Executor) Undo(ctx context.Context, sessionID string, req UndoRequest) (UndoResult, error) {
+func (e *Executor) Undo(ctx context.Context, sessionID string, req action.UndoRequest) (action.UndoResult, error) {
 	return e.sessionOf(sessionID).Undo(ctx, req)
 }
 
 // undoRun undoes the calls of a run that succeeded.
-func (s *Session) undoRun(ctx context.Context, req UndoRequest) (all UndoResult, err error) {
+func (s *Session) undoRun(ctx context.Context, req action.UndoRequest) (all action.UndoResult, err error) {
 	s.mu.Lock()
 	succeeded := s.memory.Succeeded(req.RunID)
 	s.mu.Unlock()
 	all.Complete = true
 	for _, r := range succeeded {
-		one := &ActionError{Code: CodeNothingToUndo}
+		one := &action.Error{Code: action.CodeNothingToUndo}
 		switch {
 		case s.exec.lookup(r.Tool).OnlyReads():
 		case req.DryRun:
@@ -116,53 +80,37 @@ func (s *Session) undoRun(ctx context.Context, req UndoRequest) (all UndoResult,
 		default:
 			one = s.undoCall(ctx, r, req)
 		}
-		all.add(r, one)
+		all.Add(undoneCall(r, one))
 	}
 	if req.DryRun {
 		s.addLater(all.Calls)
 	}
 	if len(all.Failed) > 0 {
-		err = actionError(CodeFailed)
+		err = action.CodeFailed.Err()
 	}
 	return all, err
 }
 
 // undoneCall returns the result for r, which was not undone because of err; nil: it was undone.
-func undoneCall(r *callRecord, err *ActionError) UndoneCall {
-	c := UndoneCall{CallID: r.ID, Tool: r.Tool}
+func undoneCall(r *callRecord, err *action.Error) action.UndoneCall {
+	c := action.UndoneCall{CallID: r.ID, Tool: r.Tool}
 	if err != nil {
 		c.Err = err
 	}
 	return c
 }
 
-// add adds the result for one call to that for the run.
-func (all *UndoResult) add(r *callRecord, err *ActionError) {
-	all.Calls = append(all.Calls, undoneCall(r, err))
-	list := &all.Failed
-	switch {
-	case err == nil:
-		list = &all.Undone
-	case err.Code == CodeNothingToUndo:
-		list = &all.Reads
-	case err.Code == CodeNotUndoable || err.Code == CodeExpired:
-		list = &all.NotUndoable
-	}
-	*list = append(*list, r.ID)
-	all.Complete = len(all.Failed)+len(all.NotUndoable) == 0
-}
-
 // undoCall undoes one call.
-func (s *Session) undoCall(ctx context.Context, r *callRecord, req UndoRequest) *ActionError {
+func (s *Session) undoCall(ctx context.Context, r *callRecord, req action.UndoRequest) *action.Error {
 	if !s.exec.enterForUndo() {
-		return &ActionError{Code: CodeJournalUnavailable}
+		return &action.Error{Code: action.CodeJournalUnavailable}
 	}
 	defer s.exec.gate.Leave()
 	if err := s.mayUndo(ctx, r, req.By, false); err != nil {
 		return err
 	}
 	if why := s.beginUndo(r); why != "" {
-		return &ActionError{Code: why, Detail: s.reportLost(r, why)}
+		return &action.Error{Code: why, Detail: s.reportLost(r, why)}
 	}
 	u := undoing{r.Live, req.By.ID}
 	fault := u.allowed(ctx, req.By)
@@ -176,13 +124,13 @@ func (s *Session) undoCall(ctx context.Context, r *callRecord, req UndoRequest) 
 }
 
 // mayUndo asks the operator policy about the undo of a call.
-func (s *Session) mayUndo(ctx context.Context, r *callRecord, by operator.Actor, dry bool) *ActionError {
+func (s *Session) mayUndo(ctx context.Context, r *callRecord, by operator.Actor, dry bool) *action.Error {
 	return s.exec.authorize(ctx, operator.Undo, by, operator.Target{Session: s.id, Run: r.Run(), Call: r.ID, DryRun: dry}, s)
 }
 
 // beginUndo returns why a call cannot be undone. If it can, beginUndo keeps other goroutines from
 // undoing it.
-func (s *Session) beginUndo(r *callRecord) Code {
+func (s *Session) beginUndo(r *callRecord) action.Code {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	why := s.undoRefusal(r)
@@ -193,25 +141,25 @@ func (s *Session) beginUndo(r *callRecord) Code {
 }
 
 // undoRefusal returns why a call cannot be undone, empty when it can. s.mu is held.
-func (s *Session) undoRefusal(r *callRecord) Code {
+func (s *Session) undoRefusal(r *callRecord) action.Code {
 	tool := s.exec.lookup(r.Tool)
 	now := s.exec.sched.Now()
 	ended := r.Done().Fired()
 	switch {
 	case r.Undo.Done:
-		return CodeAlreadyUndone
+		return action.CodeAlreadyUndone
 	case !tool.Undoable() || r.Undo.Possible && r.Undo.Lost != nil:
-		return CodeNotUndoable
+		return action.CodeNotUndoable
 	case !ended && r.Final != nil && r.Reservation != session.ReservedAndInvoked:
-		return CodeNotSuccessful
+		return action.CodeNotSuccessful
 	case !ended:
-		return CodeStillRunning
+		return action.CodeStillRunning
 	case !r.Undo.Possible || r.Kind() == runtime.Failed:
-		return CodeNotSuccessful
+		return action.CodeNotSuccessful
 	case !now.Before(r.Undo.Ended.Add(ruleinput.UndoTTL(tool.Spec))):
-		return CodeExpired
-	case r.Undo.Busy, r.Kind() != runtime.Completed && !r.Live.handlerDone.Load() && now.Before(r.Undo.Ended.Add(grace)):
-		return CodeStillRunning
+		return action.CodeExpired
+	case r.Undo.Busy, r.Kind() != runtime.Completed && !r.Live.progress.HandlerDone() && now.Before(r.Undo.Ended.Add(grace)):
+		return action.CodeStillRunning
 	}
 	return ""
 }
@@ -227,15 +175,15 @@ func (u undoing) run(ctx context.Context) *undoFault {
 	if c.record.Kind() == runtime.Completed {
 		output = c.values.Outputs
 	}
-	c.mu.Lock()
+	c.progress.Lock()
 	state, isPrepared := c.prepared, c.isPrepared
-	c.mu.Unlock()
+	c.progress.Unlock()
 	switch {
 	case c.tool.Hooks.Prepare == nil || isPrepared:
-	case c.handlerDone.Load():
+	case c.progress.HandlerDone():
 		return nil // the call ended before its handler was released: it had no effect
 	default:
-		return &undoFault{why: CodeHandlerError, err: errPreparing}
+		return &undoFault{why: action.CodeHandlerError, err: errPreparing}
 	}
 	return u.runHandler(ctx, func(ctx context.Context) error {
 		return hook(ctx, c.id, c.values.Final, state, c.fullOutput(ctx, output))
@@ -251,7 +199,7 @@ func (u undoing) allowed(ctx context.Context, by operator.Actor) *undoFault {
 	in := c.policyInputOf(c.values.Final, facts, c.clock())
 	in.Undo, in.UndoneBy = true, by
 	d, err := c.evaluateDetached(ctx, in)
-	denied := &undoFault{why: CodeDenied, err: err}
+	denied := &undoFault{why: action.CodeDenied, err: err}
 	switch {
 	case err != nil:
 	case len(d.Denials) > 0:
@@ -266,9 +214,9 @@ func (u undoing) allowed(ctx context.Context, by operator.Actor) *undoFault {
 
 // dryUndo returns the result that an undo of a call would have, as far as it is known before the
 // undo handler runs.
-func (s *Session) dryUndo(ctx context.Context, r *callRecord, by operator.Actor) *ActionError {
+func (s *Session) dryUndo(ctx context.Context, r *callRecord, by operator.Actor) *action.Error {
 	if !s.exec.enterForUndo() {
-		return &ActionError{Code: CodeJournalUnavailable}
+		return &action.Error{Code: action.CodeJournalUnavailable}
 	}
 	defer s.exec.gate.Leave()
 	if err := s.mayUndo(ctx, r, by, true); err != nil {
@@ -278,7 +226,7 @@ func (s *Session) dryUndo(ctx context.Context, r *callRecord, by operator.Actor)
 	why := s.undoRefusal(r)
 	s.mu.Unlock()
 	if why != "" {
-		return &ActionError{Code: why}
+		return &action.Error{Code: why}
 	}
 	u := undoing{r.Live, by.ID}
 	if fault := u.allowed(ctx, by); fault != nil {
@@ -289,11 +237,11 @@ func (s *Session) dryUndo(ctx context.Context, r *callRecord, by operator.Actor)
 
 // addLater adds to calls that would be undone the later calls that share something with them,
 // except those that would be undone too.
-func (s *Session) addLater(calls []UndoneCall) {
+func (s *Session) addLater(calls []action.UndoneCall) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var undone []*callRecord
-	var results []*UndoneCall // of undone
+	var results []*action.UndoneCall // of undone
 	for i := range calls {
 		if calls[i].Err == nil {
 			undone, results = append(undone, s.memory.Find(calls[i].CallID)), append(results, &calls[i])
@@ -308,7 +256,7 @@ func (s *Session) addLater(calls []UndoneCall) {
 	for i, list := range s.memory.Later(undone, session.Overlap[*call]{Tool: s.exec.lookup, Final: ran}) {
 		results[i].Until = undone[i].Undo.Ended.Add(ruleinput.UndoTTL(s.exec.lookup(undone[i].Tool).Spec))
 		for _, later := range list {
-			results[i].Later = append(results[i].Later, LaterCall{CallID: later.ID, Tool: later.Tool, Shares: later.Shares})
+			results[i].Later = append(results[i].Later, action.LaterCall{CallID: later.ID, Tool: later.Tool, Shares: later.Shares})
 		}
 	}
 }

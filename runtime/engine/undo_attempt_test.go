@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/engine"
 	"github.com/ambit-tools/ambit/runtime/journal"
 )
@@ -85,7 +86,7 @@ func TestUndoHandlerHasTheContextOfACall(t *testing.T) {
 			require.NoError(t, r.exec.Shutdown(t.Context()))
 
 			r = undoRig(t, &j, l, nil, restoreTool(l, nil))
-			assert.Equal(t, engine.CodeAlreadyUndone, r.undoOf("c1").Reason)
+			assert.Equal(t, action.CodeAlreadyUndone, r.undoOf("c1").Reason)
 			assert.Empty(t, r.allFaults())
 		})
 	}
@@ -109,7 +110,7 @@ type failingUndo struct {
 	foreign bool
 	change  func(*runtime.Spec)
 	kind    string
-	reason  engine.Code
+	reason  action.Code
 	message string
 	err     string
 }
@@ -118,46 +119,46 @@ var errMischief = errors.New("mischief")
 
 var failingUndos = map[string]failingUndo{
 	"an error": {
-		after: func(context.Context) error { return errMischief }, kind: undoFailed, reason: engine.CodeHandlerError,
+		after: func(context.Context) error { return errMischief }, kind: undoFailed, reason: action.CodeHandlerError,
 		message: `"put" was not undone (handler_error)`, err: "mischief",
 	},
 	"a safe error": {
-		after: func(context.Context) error { return errMischief }, change: func(s *runtime.Spec) { s.SafeErrors = true }, kind: undoFailed, reason: engine.CodeHandlerError,
+		after: func(context.Context) error { return errMischief }, change: func(s *runtime.Spec) { s.SafeErrors = true }, kind: undoFailed, reason: action.CodeHandlerError,
 		message: "mischief", err: "mischief",
 	},
 	"a public error": {
 		after: func(context.Context) error { return fmt.Errorf("undo: %w", runtime.Public("locked", errMischief)) }, kind: undoFailed,
-		reason: engine.CodeHandlerError, message: "mischief", err: "undo: mischief",
+		reason: action.CodeHandlerError, message: "mischief", err: "undo: mischief",
 	},
 	"public drift": {
 		after: func(context.Context) error {
 			return runtime.Public("moved", fmt.Errorf("the page: %w", runtime.ErrDrift))
 		},
-		kind: undoRejected, reason: engine.CodeDrift, message: "the page: changed since the call", err: "the page: changed since the call",
+		kind: undoRejected, reason: action.CodeDrift, message: "the page: changed since the call", err: "the page: changed since the call",
 	},
 	"a panic": {
-		after: func(context.Context) error { panic("mischief") }, kind: undoFailed, reason: engine.CodeHandlerError,
+		after: func(context.Context) error { panic("mischief") }, kind: undoFailed, reason: action.CodeHandlerError,
 		message: `"put" was not undone (handler_error)`, err: "panic: mischief",
 	},
 	"it leaves its goroutine": {
-		after: func(context.Context) error { goruntime.Goexit(); return nil }, kind: undoFailed, reason: engine.CodeHandlerError,
+		after: func(context.Context) error { goruntime.Goexit(); return nil }, kind: undoFailed, reason: action.CodeHandlerError,
 		message: `"put" was not undone (handler_error)`, err: "the goroutine was left by runtime.Goexit",
 	},
 	"drift": {
-		after: func(context.Context) error { return runtime.ErrDrift }, kind: undoRejected, reason: engine.CodeDrift,
+		after: func(context.Context) error { return runtime.ErrDrift }, kind: undoRejected, reason: action.CodeDrift,
 		message: `"put" cannot be undone: changed since the call`, err: "changed since the call",
 	},
 	"it cannot be sealed": {
-		fails: map[string]error{"seal": errMischief}, kind: undoFailed, reason: engine.CodeCommitFailed,
+		fails: map[string]error{"seal": errMischief}, kind: undoFailed, reason: action.CodeCommitFailed,
 		message: `"put" was not undone (commit_failed)`, err: `participant "ledger": mischief`,
 	},
 	"a foreign commit fails": {
-		fails: map[string]error{"commit": errMischief}, foreign: true, kind: undoFailed, reason: engine.CodeCommitFailed,
+		fails: map[string]error{"commit": errMischief}, foreign: true, kind: undoFailed, reason: action.CodeCommitFailed,
 		message: `"put" was not undone (commit_failed)`, err: "mischief",
 	},
 	"it is not taken back": {
 		after: func(context.Context) error { return errMischief }, fails: map[string]error{"rollback": errMischief}, kind: undoFailed,
-		reason: engine.CodeHandlerError, message: `"put" was not undone (handler_error)`, err: "mischief; what the undo did was not taken back",
+		reason: action.CodeHandlerError, message: `"put" was not undone (handler_error)`, err: "mischief; what the undo did was not taken back",
 	},
 }
 

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ambit-tools/ambit/runtime"
-	"github.com/ambit-tools/ambit/runtime/engine"
+	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/journal"
 )
 
@@ -137,7 +137,7 @@ func TestUndoOfAPreparationThatHung(t *testing.T) {
 		r := recovered(t, new(journal.Memory), l.tool())
 		require.Equal(t, runtime.TimedOut, r.turn().Execute(t.Context(), callOf("c1", "login", adaLogsIn)).Kind)
 		time.Sleep(time.Minute)
-		assert.Equal(t, engine.CodeHandlerError, r.undoOf("c1").Reason)
+		assert.Equal(t, action.CodeHandlerError, r.undoOf("c1").Reason)
 		close(hang)
 		synctest.Wait()
 		assert.Equal(t, undoOK, r.undoOf("c1").Kind)
@@ -151,10 +151,10 @@ func TestUndoAfterATransaction(t *testing.T) {
 	died := errors.New("the process has died")
 	for name, tc := range map[string]struct {
 		appends int
-		want    engine.Code
+		want    action.Code
 	}{
 		"decided":     {3, ""},
-		"rolled back": {2, engine.CodeNotSuccessful},
+		"rolled back": {2, action.CodeNotSuccessful},
 	} {
 		t.Run(name, func(t *testing.T) {
 			writes := &ledgerOfWrites{}

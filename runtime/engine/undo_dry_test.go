@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/engine"
 	"github.com/ambit-tools/ambit/runtime/internal/ruleinput"
 	"github.com/ambit-tools/ambit/runtime/journal"
@@ -44,18 +45,18 @@ func TestDryUndo(t *testing.T) {
 	for range 2 {
 		entries, stands := len(journalKinds(t, &j)), len(l.stands)
 		s := r.sessionAgain()
-		one := undoingOf(s.Undo(t.Context(), engine.UndoRequest{CallID: "c1", DryRun: true, By: operator.Program("ops")}))
+		one := undoingOf(s.Undo(t.Context(), action.UndoRequest{CallID: "c1", DryRun: true, By: operator.Program("ops")}))
 		assert.Equal(t, undoing{Kind: undoOK, Calls: []undoneCall{{
 			CallID: "c1", Tool: "put", Kind: undoOK,
-			Later: []engine.LaterCall{{"c3", "send", []string{"/path"}}, {"c5", "put", []string{"/path"}}},
+			Later: []action.LaterCall{{CallID: "c3", Tool: "send", Shares: []string{"/path"}}, {CallID: "c5", Tool: "put", Shares: []string{"/path"}}},
 		}}}, one)
-		all := undoingOf(s.Undo(t.Context(), engine.UndoRequest{RunID: "r", DryRun: true, By: operator.Program("ops")}))
+		all := undoingOf(s.Undo(t.Context(), action.UndoRequest{RunID: "r", DryRun: true, By: operator.Program("ops")}))
 		assert.Equal(t, []string{"c5", "c2", "c1"}, all.Undone)
 		assert.Equal(t, []string{"c4"}, all.Reads)
 		assert.Equal(t, []string{"c3"}, all.NotUndoable)
 		assert.Empty(t, all.Calls[0].Later, "c5 is the last")
-		assert.Equal(t, []engine.LaterCall{{"c3", "send", []string{"/limit"}}}, all.Calls[3].Later)
-		assert.Equal(t, []engine.LaterCall{{"c3", "send", []string{"/path"}}}, all.Calls[4].Later, "c5 is undone before c1")
+		assert.Equal(t, []action.LaterCall{{CallID: "c3", Tool: "send", Shares: []string{"/limit"}}}, all.Calls[3].Later)
+		assert.Equal(t, []action.LaterCall{{CallID: "c3", Tool: "send", Shares: []string{"/path"}}}, all.Calls[4].Later, "c5 is undone before c1")
 		require.NoError(t, r.exec.Shutdown(t.Context()), "which writes what waits")
 		assert.Len(t, journalKinds(t, &j), entries, "nothing is recorded")
 		assert.Len(t, l.stands, stands, "nothing is done")
@@ -63,10 +64,10 @@ func TestDryUndo(t *testing.T) {
 	}
 	assert.Equal(t, undoOK, r.undoOf("c5").Kind)
 	s := r.sessionAgain()
-	one := undoingOf(s.Undo(t.Context(), engine.UndoRequest{CallID: "c1", DryRun: true, By: operator.Program("ops")}))
-	assert.Equal(t, []engine.LaterCall{{"c3", "send", []string{"/path"}}}, one.Calls[0].Later, "what was undone touches nothing")
-	assert.Equal(t, engine.CodeAlreadyUndone, undoingOf(s.Undo(t.Context(), engine.UndoRequest{CallID: "c5", DryRun: true, By: operator.Program("ops")})).Reason)
-	assert.Equal(t, engine.CodeNotUndoable, undoingOf(s.Undo(t.Context(), engine.UndoRequest{CallID: "c3", DryRun: true, By: operator.Program("ops")})).Reason)
+	one := undoingOf(s.Undo(t.Context(), action.UndoRequest{CallID: "c1", DryRun: true, By: operator.Program("ops")}))
+	assert.Equal(t, []action.LaterCall{{CallID: "c3", Tool: "send", Shares: []string{"/path"}}}, one.Calls[0].Later, "what was undone touches nothing")
+	assert.Equal(t, action.CodeAlreadyUndone, undoingOf(s.Undo(t.Context(), action.UndoRequest{CallID: "c5", DryRun: true, By: operator.Program("ops")})).Reason)
+	assert.Equal(t, action.CodeNotUndoable, undoingOf(s.Undo(t.Context(), action.UndoRequest{CallID: "c3", DryRun: true, By: operator.Program("ops")})).Reason)
 }
 
 // TestDryUndoAsksThePolicy: a call whose undo the policy denies would not be undone.
@@ -82,8 +83,8 @@ func TestDryUndoAsksThePolicy(t *testing.T) {
 	r.recover()
 	out := r.turn().Execute(t.Context(), callOf("c1", "put", goodInput))
 	require.Equal(t, runtime.Completed, out.Kind)
-	res := undoingOf(r.sessionAgain().Undo(t.Context(), engine.UndoRequest{CallID: "c1", DryRun: true, By: operator.Program("ops")}))
-	assert.Equal(t, engine.CodeDenied, res.Reason)
+	res := undoingOf(r.sessionAgain().Undo(t.Context(), action.UndoRequest{CallID: "c1", DryRun: true, By: operator.Program("ops")}))
+	assert.Equal(t, action.CodeDenied, res.Reason)
 	assert.Contains(t, res.Err, "frozen")
 	assert.Empty(t, res.Calls[0].Later)
 }
@@ -96,8 +97,8 @@ func TestDryUndoNamesGroups(t *testing.T) {
 	turn := r.turn()
 	require.Equal(t, runtime.Completed, turn.Execute(t.Context(), callOf("c1", "put", `{"path":"a.md","limit":1}`)).Kind)
 	require.Equal(t, runtime.Completed, turn.Execute(t.Context(), callOf("c2", "put", `{"path":"b.md","limit":2}`)).Kind)
-	res := undoingOf(r.sessionAgain().Undo(t.Context(), engine.UndoRequest{CallID: "c1", DryRun: true, By: operator.Program("ops")}))
-	assert.Equal(t, []engine.LaterCall{{"c2", "put", []string{"group g"}}}, res.Calls[0].Later)
+	res := undoingOf(r.sessionAgain().Undo(t.Context(), action.UndoRequest{CallID: "c1", DryRun: true, By: operator.Program("ops")}))
+	assert.Equal(t, []action.LaterCall{{CallID: "c2", Tool: "put", Shares: []string{"group g"}}}, res.Calls[0].Later)
 }
 
 // TestUndoOfASession: a caller that has only the id of a session may ask until when a call can be
@@ -108,22 +109,22 @@ func TestUndoOfASession(t *testing.T) {
 		r := dryRig(t, &j, new(ledgerOfWrites))
 		ended := time.Now()
 		time.Sleep(time.Minute)
-		ask := engine.UndoRequest{CallID: "c1", DryRun: true, By: operator.Program("ops")}
+		ask := action.UndoRequest{CallID: "c1", DryRun: true, By: operator.Program("ops")}
 		res, err := r.exec.Undo(t.Context(), "s", ask)
 		require.NoError(t, err)
 		until := res.Calls[0].Until
 		assert.Equal(t, ended.Add(ruleinput.DefaultUndoTTL), until)
-		res, err = r.exec.Undo(t.Context(), "s", engine.UndoRequest{CallID: "c3", DryRun: true, By: operator.Program("ops")})
-		assert.Equal(t, engine.CodeNotUndoable, codeOf(err))
+		res, err = r.exec.Undo(t.Context(), "s", action.UndoRequest{CallID: "c3", DryRun: true, By: operator.Program("ops")})
+		assert.Equal(t, action.CodeNotUndoable, codeOf(err))
 		assert.Zero(t, res.Calls[0].Until)
 		_, err = r.exec.Undo(t.Context(), "other", ask)
-		assert.Equal(t, engine.CodeUnknownCall, codeOf(err))
+		assert.Equal(t, action.CodeUnknownCall, codeOf(err))
 		time.Sleep(time.Until(until) - time.Nanosecond)
 		_, err = r.exec.Undo(t.Context(), "s", ask)
 		require.NoError(t, err, "the last moment")
 		time.Sleep(time.Nanosecond)
 		_, err = r.exec.Undo(t.Context(), "s", ask)
-		assert.Equal(t, engine.CodeExpired, codeOf(err))
+		assert.Equal(t, action.CodeExpired, codeOf(err))
 		require.NoError(t, r.exec.Shutdown(t.Context()))
 	})
 }

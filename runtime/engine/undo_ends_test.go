@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/engine"
 	"github.com/ambit-tools/ambit/runtime/journal"
 	"github.com/ambit-tools/ambit/runtime/operator"
@@ -22,11 +23,11 @@ import (
 func TestUndoHasADeadlineAndAFence(t *testing.T) {
 	for name, row := range map[string]struct {
 		patience time.Duration // of the caller of Undo
-		reason   engine.Code
+		reason   action.Code
 		took     time.Duration
 	}{
-		"the deadline": {time.Minute, engine.CodeTimedOut, time.Second},
-		"the context":  {time.Second / 2, engine.CodeCancelled, time.Second / 2},
+		"the deadline": {time.Minute, action.CodeTimedOut, time.Second},
+		"the context":  {time.Second / 2, action.CodeCancelled, time.Second / 2},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -49,7 +50,7 @@ func TestUndoHasADeadlineAndAFence(t *testing.T) {
 				ctx, cancel := context.WithTimeout(t.Context(), row.patience)
 				defer cancel()
 				start := time.Now()
-				res := undoingOf(r.sessionAgain().Undo(ctx, engine.UndoRequest{CallID: "c1", By: operator.Program("ops")}))
+				res := undoingOf(r.sessionAgain().Undo(ctx, action.UndoRequest{CallID: "c1", By: operator.Program("ops")}))
 				assert.Equal(t, row.took, time.Since(start))
 				assert.Equal(t, undoFailed, res.Kind)
 				assert.Equal(t, row.reason, res.Reason)
@@ -97,7 +98,7 @@ func TestUndoJudgesItsDeadlineByTheClock(t *testing.T) {
 				return nil
 			}))
 			r.puts()
-			assert.Equal(t, engine.CodeTimedOut, r.undoOf("c1").Reason)
+			assert.Equal(t, action.CodeTimedOut, r.undoOf("c1").Reason)
 			assert.Equal(t, []string{"a.md"}, l.stands)
 			require.NoError(t, r.exec.Shutdown(t.Context()))
 		})
@@ -112,7 +113,7 @@ func TestUndoThatIsNotKnownToHaveCommitted(t *testing.T) {
 	r := undoRig(t, &j, l, nil, restoreTool(l, nil))
 	r.puts()
 	l.fails = map[string]error{"commit": runtime.ErrMaybeCommitted}
-	assert.Equal(t, engine.CodeUnknown, r.undoOf("c1").Reason)
+	assert.Equal(t, action.CodeUnknown, r.undoOf("c1").Reason)
 
 	decided := beforeLast(t, &j, "tool.undo_failed") // the process dies before the result is recorded
 	l.fails = nil
@@ -135,7 +136,7 @@ func TestUndoWhoseCommitWaitsForRoom(t *testing.T) {
 		j.left.Store(2) // the intent, and then the decision
 		begin := time.Now()
 		told := r.undoOf("c1")
-		assert.Equal(t, engine.CodeUnknown, told.Reason)
+		assert.Equal(t, action.CodeUnknown, told.Reason)
 		assert.Contains(t, told.Err, "commit")
 		assert.Less(t, time.Since(begin), time.Minute)
 		time.Sleep(time.Hour)
@@ -146,7 +147,7 @@ func TestUndoWhoseCommitWaitsForRoom(t *testing.T) {
 		time.Sleep(time.Second)
 		synctest.Wait()
 		assert.Equal(t, []string{"begin", "seal", "commit"}, l.steps)
-		assert.Equal(t, engine.CodeAlreadyUndone, r.undoOf("c1").Reason)
+		assert.Equal(t, action.CodeAlreadyUndone, r.undoOf("c1").Reason)
 		require.NoError(t, r.exec.Shutdown(t.Context()))
 		var kinds []string
 		for _, e := range j.all(t) {
@@ -155,7 +156,7 @@ func TestUndoWhoseCommitWaitsForRoom(t *testing.T) {
 		assert.NotContains(t, kinds, "tool.undo_failed")
 
 		again := undoRig(t, j, l, nil, restoreTool(l, nil))
-		assert.Equal(t, engine.CodeAlreadyUndone, again.undoOf("c1").Reason)
+		assert.Equal(t, action.CodeAlreadyUndone, again.undoOf("c1").Reason)
 		require.NoError(t, again.exec.Shutdown(t.Context()))
 	})
 }
@@ -170,7 +171,7 @@ func TestShutdownLeavesAnUndoWithoutRoom(t *testing.T) {
 		r.puts()
 		l.steps = nil
 		j.left.Store(2)
-		assert.Equal(t, engine.CodeUnknown, r.undoOf("c1").Reason)
+		assert.Equal(t, action.CodeUnknown, r.undoOf("c1").Reason)
 		require.ErrorIs(t, r.exec.Shutdown(t.Context()), journal.ErrUnavailable)
 		j.full.Store(false)
 		time.Sleep(time.Minute)
@@ -246,7 +247,7 @@ func TestUndoThatIsInterrupted(t *testing.T) {
 				assert.Equal(t, []string{"a.md", "not a.md"}, l.stands)
 				assert.Equal(t, "tool.undone", ev.Kind.String())
 				assert.Equal(t, "alice", ev.By)
-				assert.Equal(t, engine.CodeAlreadyUndone, r.undoOf("c1").Reason)
+				assert.Equal(t, action.CodeAlreadyUndone, r.undoOf("c1").Reason)
 				assert.Equal(t, runtime.Completed, out.Kind, "its group is free: %s", out.Message)
 				return
 			}
@@ -273,7 +274,7 @@ func TestUndoIntentIsDurable(t *testing.T) {
 		j.left = left
 		res := r.undoOf("c1")
 		assert.Equal(t, undoFailed, res.Kind)
-		assert.Equal(t, engine.CodeJournalUnavailable, res.Reason)
+		assert.Equal(t, action.CodeJournalUnavailable, res.Reason)
 		assert.Equal(t, left > 0, ran)
 		assert.Equal(t, left == 2, slices.Contains(l.steps[3:], "commit"), "nothing is committed that was not decided")
 
@@ -315,10 +316,10 @@ func TestUndoEndsWithTheExecutor(t *testing.T) {
 				assert.Equal(t, undoFailed, res.Kind)
 				if !deaf {
 					require.NoError(t, err)
-					assert.Equal(t, engine.CodeCancelled, res.Reason)
+					assert.Equal(t, action.CodeCancelled, res.Reason)
 					assert.Equal(t, []string{"a.md"}, l.stands)
 				} else {
-					assert.Equal(t, engine.CodeJournalUnavailable, res.Reason)
+					assert.Equal(t, action.CodeJournalUnavailable, res.Reason)
 				}
 				time.Sleep(time.Minute)
 				r = undoRig(t, &j, l, nil, restoreTool(l, nil))

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/internal/attempt"
 	"github.com/ambit-tools/ambit/runtime/internal/entry"
 	"github.com/ambit-tools/ambit/runtime/internal/tools"
@@ -16,7 +17,7 @@ import (
 
 // An undoFault says why a call was not undone.
 type undoFault struct {
-	why           Code
+	why           action.Code
 	err           error
 	notRolledBack bool // what the handler did through participants was not rolled back
 	pending       bool // a decided commit continues, and concludes the undo when it ends
@@ -44,7 +45,7 @@ func (u undoing) runHandler(ctx context.Context, handler func(context.Context) e
 	c, owner := u.c, &undoOwner{ident: u.c.ident, of: u.c}
 	owner.ctx, owner.began, owner.undoing = ctx, c.exec.sched.Now(), true
 	return undoFaultOf(c.exec.undos.Run(ctx, &c.exec.attempts, undo.Request{
-		Owner: owner, Number: c.life.Attempt(), Effect: c.scope.Effect(),
+		Owner: owner, Number: c.progress.Life.Attempt(), Effect: c.progress.Scope.Effect(),
 		Deadline: c.tool.Deadline(), Handler: handler, Recorder: u,
 	}))
 }
@@ -78,16 +79,16 @@ func (u undoing) add(r *journal.Record, flush func(uint64) error) error {
 		return nil
 	}
 	r.By = u.by
-	c.mu.Lock()
+	c.progress.Lock()
 	position := c.trail.Add(r, nil)
-	c.mu.Unlock()
+	c.progress.Unlock()
 	return flush(position)
 }
 
 // undoCodes has the codes of the reasons of faults.
-var undoCodes = [...]Code{
-	undo.HandlerError: CodeHandlerError, undo.Drift: CodeDrift, undo.TimedOut: CodeTimedOut, undo.Cancelled: CodeCancelled,
-	undo.CommitFailed: CodeCommitFailed, undo.JournalUnavailable: CodeJournalUnavailable, undo.Unknown: CodeUnknown,
+var undoCodes = [...]action.Code{
+	undo.HandlerError: action.CodeHandlerError, undo.Drift: action.CodeDrift, undo.TimedOut: action.CodeTimedOut, undo.Cancelled: action.CodeCancelled,
+	undo.CommitFailed: action.CodeCommitFailed, undo.JournalUnavailable: action.CodeJournalUnavailable, undo.Unknown: action.CodeUnknown,
 }
 
 // undoFaultOf returns the fault of an undo handler, nil when there was none.
@@ -100,9 +101,9 @@ func undoFaultOf(f *undo.Fault) *undoFault {
 
 // conclude records the result of the undo. If the caller of the undo left a decided commit,
 // that commit calls conclude when the journal can be written again (SEMANTICS section 6.4).
-func (u undoing) conclude(fault *undoFault) *ActionError {
+func (u undoing) conclude(fault *undoFault) *action.Error {
 	c, e := u.c, u.c.exec
-	if fault != nil && fault.why == CodeJournalUnavailable && !errors.Is(fault.err, journal.ErrUnavailable) { // recovery settles it
+	if fault != nil && fault.why == action.CodeJournalUnavailable && !errors.Is(fault.err, journal.ErrUnavailable) { // recovery settles it
 		c.run.session.release(c.record)
 		e.report(c.newFault(runtime.ReasonJournalUnavailable, fault.err))
 		return u.failed(fault)
@@ -110,20 +111,20 @@ func (u undoing) conclude(fault *undoFault) *ActionError {
 	res := u.record(fault)
 	if err := c.trail.Flush(); err != nil {
 		e.report(c.newFault(runtime.ReasonJournalUnavailable, err))
-		return u.failed(&undoFault{why: CodeJournalUnavailable, err: err})
+		return u.failed(&undoFault{why: action.CodeJournalUnavailable, err: err})
 	}
 	return res
 }
 
 // record applies the result of the undo, in one step of the session. fault is nil when the undo
 // succeeded.
-func (u undoing) record(fault *undoFault) *ActionError {
+func (u undoing) record(fault *undoFault) *action.Error {
 	if fault != nil {
 		return u.recordFailed(fault)
 	}
 	c, s := u.c, u.c.run.session
-	c.mu.Lock()
-	defer c.mu.Unlock()
+	c.progress.Lock()
+	defer c.progress.Unlock()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := s.exec.sched.Now()
@@ -140,27 +141,26 @@ func (u undoing) done(now time.Time) {
 }
 
 // recordFailed records that the call was not undone.
-func (u undoing) recordFailed(fault *undoFault) *ActionError {
+func (u undoing) recordFailed(fault *undoFault) *action.Error {
 	c, res := u.c, u.failed(fault)
-	c.mu.Lock()
+	c.progress.Lock()
 	s := c.run.session
 	s.mu.Lock()
 	c.record.Undo.Busy = false
-	c.transition(runtime.EventUndoFailed, c.state, &note{at: s.exec.sched.Now(), by: u.by, text: res.Detail, undo: res})
+	c.transition(runtime.EventUndoFailed, c.progress.State(), &note{at: s.exec.sched.Now(), by: u.by, text: res.Detail, undo: res})
 	s.mu.Unlock()
-	c.mu.Unlock()
+	c.progress.Unlock()
 	if !fault.byPolicy {
-		s.exec.report(c.newFault(runtime.ReasonNone, fmt.Errorf("undo: %w", fault.err)).redact(c.redactText))
+		c.exec.report(hideIn(c.newFault(runtime.ReasonNone, fmt.Errorf("undo: %w", fault.err)), c.redactText))
 	}
 	return res
 }
 
 // failed returns the error of an undo that failed.
-func (u undoing) failed(fault *undoFault) *ActionError {
+func (u undoing) failed(fault *undoFault) *action.Error {
 	c := u.c
-	res := &ActionError{Code: fault.why, Attempted: fault.why != CodeDenied && fault.why != CodeDrift, cause: fault.err}
-	f := c.newFault(runtime.ReasonNone, fault.err)
-	res.Detail = c.redactText(f.text())
+	res := &action.Error{Code: fault.why, Attempted: fault.why != action.CodeDenied && fault.why != action.CodeDrift, Err: fault.err}
+	res.Detail = c.redactText(c.newFault(runtime.ReasonNone, fault.err).Text)
 	if fault.notRolledBack {
 		res.Detail += "; what the undo did was not taken back"
 	}
@@ -172,15 +172,15 @@ func (u undoing) failed(fault *undoFault) *ActionError {
 // operators.
 func (u undoing) message(fault *undoFault, operators string) string {
 	c := u.c
-	if fault.why == CodeHandlerError || fault.why == CodeDrift {
+	if fault.why == action.CodeHandlerError || fault.why == action.CodeDrift {
 		if text, _ := tools.PublicError(fault.err); text != "" {
 			return c.redactText(text)
 		}
 	}
 	switch {
-	case fault.why == CodeHandlerError && c.tool != nil && c.tool.Spec.SafeErrors, fault.byPolicy:
+	case fault.why == action.CodeHandlerError && c.tool != nil && c.tool.Spec.SafeErrors, fault.byPolicy:
 		return operators
-	case fault.why == CodeDrift:
+	case fault.why == action.CodeDrift:
 		return fmt.Sprintf("%q cannot be undone: %v", c.record.Tool, runtime.ErrDrift)
 	}
 	return fmt.Sprintf("%q was not undone (%v)", c.record.Tool, fault.why)
@@ -192,7 +192,7 @@ func (u undoing) message(fault *undoFault, operators string) string {
 
 // prepareState is prepareUndo for a tool with a prepare handler.
 func (c *call) prepareState() error {
-	state, err := c.tool.Hooks.Prepare(c.scope.Context(), c.values.Final)
+	state, err := c.tool.Hooks.Prepare(c.progress.Scope.Context(), c.values.Final)
 	if err == nil {
 		err = entry.CheckPrepared(state)
 	}
@@ -203,11 +203,11 @@ func (c *call) prepareState() error {
 }
 
 // reportLost reports to the error handler why a call cannot be undone any more, if why is
-// CodeNotUndoable for that reason. It returns a text without values.
-func (s *Session) reportLost(r *callRecord, why Code) string {
-	if why != CodeNotUndoable || r.Undo.Lost == nil {
+// action.CodeNotUndoable for that reason. It returns a text without values.
+func (s *Session) reportLost(r *callRecord, why action.Code) string {
+	if why != action.CodeNotUndoable || r.Undo.Lost == nil {
 		return ""
 	}
-	s.exec.report(&CallError{Tool: r.Tool, CallID: r.ID, SessionID: s.id, RunID: r.Run(), Err: r.Undo.Lost})
+	s.exec.report(&action.CallError{Tool: r.Tool, CallID: r.ID, SessionID: s.id, RunID: r.Run(), Err: r.Undo.Lost})
 	return "what the undo needs cannot be had any more: the error handler was told why"
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ambit-tools/ambit/runtime"
-	"github.com/ambit-tools/ambit/runtime/engine"
+	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/journal"
 	"github.com/ambit-tools/ambit/runtime/operator"
 	"github.com/ambit-tools/ambit/runtime/wire"
@@ -70,9 +70,9 @@ func TestUndoOfErasedValues(t *testing.T) {
 				assert.ErrorContains(t, faults[0], tc.fault)
 				assert.ErrorContains(t, faults[0], "erased")
 				assert.Equal(t, "c1", faults[0].CallID)
-				res = undoingOf(r.sessionAgain().Undo(t.Context(), engine.UndoRequest{RunID: "r", By: operator.Program("ops")}))
+				res = undoingOf(r.sessionAgain().Undo(t.Context(), action.UndoRequest{RunID: "r", By: operator.Program("ops")}))
 				assert.Equal(t, undoing{Kind: undoOK, NotUndoable: []string{"c1"}, Calls: []undoneCall{
-					{CallID: "c1", Tool: "login", Kind: undoRejected, Reason: engine.CodeNotUndoable, Err: lostUndo.Err},
+					{CallID: "c1", Tool: "login", Kind: undoRejected, Reason: action.CodeNotUndoable, Err: lostUndo.Err},
 				}}, res)
 			})
 		}
@@ -81,7 +81,7 @@ func TestUndoOfErasedValues(t *testing.T) {
 
 // lostUndo is the result of an undo whose state is no longer known.
 var lostUndo = undoing{
-	Kind: undoRejected, Reason: engine.CodeNotUndoable, Err: "what the undo needs cannot be had any more: the error handler was told why",
+	Kind: undoRejected, Reason: action.CodeNotUndoable, Err: "what the undo needs cannot be had any more: the error handler was told why",
 }
 
 func TestUndoAfterTheDeclarationChanged(t *testing.T) {
@@ -179,5 +179,5 @@ func TestInvalidPreparationStartsNothing(t *testing.T) {
 	require.Len(t, faults, 1)
 	assert.ErrorContains(t, faults[0], "what was prepared for undo is invalid: /password: maxLength")
 	assert.NotContains(t, faults[0].Error(), string(long))
-	assert.Equal(t, engine.CodeNotSuccessful, r.undoOf("c1").Reason)
+	assert.Equal(t, action.CodeNotSuccessful, r.undoOf("c1").Reason)
 }

@@ -23,7 +23,7 @@ func TestInputIsNeverRewritten(t *testing.T) {
 	r := newRig(t, login.tool())
 	turn := r.turn()
 	for i, text := range []string{
-		" a ", "a\x00b", "a\r\nb", "$(rm -rf /)", "`id`", "; id", "' OR 1=1 --", "<script>alert(1)</script>", "&lt;b&gt;", "%2e%2e%2f", "../../etc",
+		" a ", "a  b", "a\x00b", "a\r\nb", "$(rm -rf /)", "`id`", "; id", "' OR 1=1 --", "<script>alert(1)</script>", "&lt;b&gt;", "%2e%2e%2f", "../../etc",
 		`\u002e`, "{{.Env}}", "${HOME}", "\x1b[2J", "é", "e\u0301", "\ufeffa", "\u202ea", "1e2", "true",
 	} {
 		input, err := json.Marshal(map[string]any{"user": text, "password": "p"})

@@ -27,12 +27,7 @@ func (t *Turn) WhatIf(ctx context.Context, in runtime.Call) Verdict {
 		return Verdict{Outcome: *refused}
 	}
 	t.launch(c)
-	c.await(new(runtime.Outcome))
-	return c.verdict()
-}
-
-// verdict returns the Verdict of an ended dry call.
-func (c *call) verdict() Verdict {
+	caller{c}.await(new(runtime.Outcome))
 	v := Verdict{Input: tools.JSON(c.values.Args)} // the evaluation was abandoned, or had not begun
 	if c.dryVerdict != nil {
 		v = *c.dryVerdict

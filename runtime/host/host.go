@@ -11,6 +11,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime/ossignals"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/audit"
 	"github.com/ambit-tools/ambit/runtime/content"
 	"github.com/ambit-tools/ambit/runtime/feed"
@@ -134,7 +135,7 @@ func (h *Host) open(ctx context.Context, operators operator.Policy) ([]engine.Op
 	}
 	options := []engine.Option{
 		engine.WithJournal(j), engine.WithPendingRequests(), engine.WithOperators(operators),
-		engine.WithErrorHandler(func(e *engine.CallError) { h.cfg.report(e) }),
+		engine.WithErrorHandler(func(e *action.CallError) { h.cfg.report(e) }),
 	}
 	if h.Feed != nil {
 		options = append(options, engine.WithLive(h.Feed.Live))

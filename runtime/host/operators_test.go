@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/engine"
 	"github.com/ambit-tools/ambit/runtime/host"
 	"github.com/ambit-tools/ambit/runtime/inbox"
@@ -57,7 +58,7 @@ ask contains {"id": "draft", "message": "a draft", "approvers": ["group:finance"
 			goruntime.Gosched()
 		}
 	}
-	assert.Equal(t, string(engine.CodeNotPermitted), give(inbox.Command{Kind: inbox.CommandCancel, Session: "s", Call: "c1"}).Reason)
+	assert.Equal(t, string(action.CodeNotPermitted), give(inbox.Command{Kind: inbox.CommandCancel, Session: "s", Call: "c1"}).Reason)
 	assert.True(t, give(inbox.Command{Kind: inbox.CommandApprove, Request: asked.RequestID}).Done)
 	session := h.Executor.Session(engine.SessionConfig{ID: "s", Principal: "agent"})
 	assert.Equal(t, runtime.Completed, session.Await(t.Context(), "c1").Kind)

@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ambit-tools/ambit/runtime"
-	"github.com/ambit-tools/ambit/runtime/engine"
+	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/host"
 	"github.com/ambit-tools/ambit/runtime/journal"
 	"github.com/ambit-tools/ambit/runtime/operator"
@@ -61,7 +61,7 @@ func TestWebhooksOutliveTheProcess(t *testing.T) {
 	assert.Equal(t, first, again)
 	assert.Equal(t, "approval.requested", again.kind)
 	assert.Equal(t, asked.RequestID, again.request)
-	h.Executor.Decide(t.Context(), asked.RequestID, engine.Answer{By: operator.Program("alice"), Message: "hunter2"})
+	h.Executor.Decide(t.Context(), asked.RequestID, action.Answer{By: operator.Program("alice"), Message: "hunter2"})
 	ended := <-requests
 	for ended.id == first.id { // it may have come more than twice
 		ended = <-requests

@@ -4,8 +4,8 @@ import (
 	"encoding/json"
 	"time"
 
+	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/consent"
-	"github.com/ambit-tools/ambit/runtime/engine"
 	"github.com/ambit-tools/ambit/runtime/journal"
 	"github.com/ambit-tools/ambit/runtime/operator"
 	"github.com/ambit-tools/ambit/runtime/tokens"
@@ -78,7 +78,7 @@ type Command struct {
 }
 
 // A CommandResult is the result of a command. Its Result and Reason are what the method that
-// executes the command has returned (engine.ResultOf, engine.Resolution).
+// executes the command has returned (action.ResultOf, action.Resolution).
 type CommandResult = journal.CommandResult
 
 // recorded returns the record of c for the journal.
@@ -121,8 +121,8 @@ func (c *Command) actor() operator.Actor {
 }
 
 // answer returns the answer of an approve or deny command.
-func (c *Command) answer() (a engine.Answer, err error) {
-	a = engine.Answer{NoWait: true, By: c.actor(), Approve: c.Kind == CommandApprove, Message: c.Reason, For: c.For, CoverArgs: c.Where, Edit: c.Edit, Binding: c.Binding}
+func (c *Command) answer() (a action.Answer, err error) {
+	a = action.Answer{NoWait: true, By: c.actor(), Approve: c.Kind == CommandApprove, Message: c.Reason, For: c.For, CoverArgs: c.Where, Edit: c.Edit, Binding: c.Binding}
 	if c.Lasting != "" {
 		err = a.Grant.UnmarshalText([]byte(c.Lasting))
 	}

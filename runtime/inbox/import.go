@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/engine"
 	"github.com/ambit-tools/ambit/runtime/journal"
@@ -55,7 +56,7 @@ func (c *Command) execute(ctx context.Context, e *engine.Executor) CommandResult
 	case CommandCancel:
 		res = resultOf(s.Cancel(ctx, c.Call, c.actor(), c.Reason))
 	default:
-		res = resultOf(s.Resolve(ctx, c.Call, engine.ResolveRequest{TookEffect: c.Happened, By: c.actor(), Reason: c.Reason}))
+		res = resultOf(s.Resolve(ctx, c.Call, action.ResolveRequest{TookEffect: c.Happened, By: c.actor(), Reason: c.Reason}))
 	}
 	res.Session, res.Call = c.Session, c.Call
 	return res
@@ -63,12 +64,12 @@ func (c *Command) execute(ctx context.Context, e *engine.Executor) CommandResult
 
 // revoke executes a command to revoke a grant. Its result names the call that the grant comes from.
 func (c *Command) revoke(ctx context.Context, e *engine.Executor) CommandResult {
-	grants := e.Grants(engine.GrantFilter{ID: c.Grant})
+	grants := e.Grants(action.GrantFilter{ID: c.Grant})
 	res := resultOf(e.Revoke(ctx, c.Grant, c.actor(), c.Reason))
 	if res.Done {
 		res.Result = consent.Accepted.String()
 	}
-	if len(grants) > 0 && res.Reason != string(engine.CodeJournalUnavailable) {
+	if len(grants) > 0 && res.Reason != string(action.CodeJournalUnavailable) {
 		res.Call = grants[0].CallID
 	}
 	return res
@@ -76,12 +77,12 @@ func (c *Command) revoke(ctx context.Context, e *engine.Executor) CommandResult 
 
 // undo executes a command to undo.
 func (c *Command) undo(ctx context.Context, s *engine.Session) CommandResult {
-	all, err := s.Undo(ctx, engine.UndoRequest{CallID: c.Call, RunID: c.Run, By: c.actor(), Reason: c.Reason, DryRun: c.DryRun})
+	all, err := s.Undo(ctx, action.UndoRequest{CallID: c.Call, RunID: c.Run, By: c.actor(), Reason: c.Reason, DryRun: c.DryRun})
 	res := resultOf(err)
 	res.Error = detailOf(err)
 	res.Undone, res.Failed, res.NotUndoable, res.Reads = all.Undone, all.Failed, all.NotUndoable, all.Reads
 	for _, c := range all.Calls {
-		result, code := engine.ResultOf(c.Err)
+		result, code := action.ResultOf(c.Err)
 		one := journal.UndoneCall{Call: c.CallID, Tool: c.Tool, Result: result, Reason: string(code), Error: detailOf(c.Err)}
 		for _, l := range c.Later {
 			one.Later = append(one.Later, journal.LaterCall{Call: l.CallID, Tool: l.Tool, Shares: l.Shares})
@@ -93,20 +94,20 @@ func (c *Command) undo(ctx context.Context, s *engine.Session) CommandResult {
 
 // resultOf returns the result of a command whose method returned err.
 func resultOf(err error) CommandResult {
-	result, code := engine.ResultOf(err)
+	result, code := action.ResultOf(err)
 	return CommandResult{Done: err == nil, Result: result, Reason: string(code)}
 }
 
-// detailOf returns the detail of an ActionError.
+// detailOf returns the detail of an action.Error.
 func detailOf(err error) string {
-	if e, ok := errors.AsType[*engine.ActionError](err); ok {
+	if e, ok := errors.AsType[*action.Error](err); ok {
 		return e.Detail
 	}
 	return ""
 }
 
 // answered returns the result of a command that was an answer.
-func answered(res engine.Resolution) CommandResult {
+func answered(res action.Resolution) CommandResult {
 	out := CommandResult{
 		Done: res.Kind != consent.Rejected, Result: res.Kind.String(), Call: res.Call, Missing: res.Missing,
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/inbox"
 	"github.com/ambit-tools/ambit/runtime/sqlite"
 	"github.com/ambit-tools/ambit/runtime/wire"
@@ -94,7 +95,7 @@ func TestRecordedStore(t *testing.T) {
 	require.NoError(t, err)
 	result := run.Turn(engine.TurnConfig{}).Execute(t.Context(), runtime.Call{ID: "c4", Tool: "note", Input: []byte(`{}`)})
 	assert.Equal(t, runtime.Completed, result.Kind, result.Message)
-	_, err = session.Undo(t.Context(), engine.UndoRequest{CallID: "c1", By: operator.Program("ann")})
+	_, err = session.Undo(t.Context(), action.UndoRequest{CallID: "c1", By: operator.Program("ann")})
 	assert.NoError(t, err)
 	assert.Equal(t, []string{"c1", `{"before":1}`, `{"noted":true}`}, undone)
 

@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 
+	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/consent"
-	"github.com/ambit-tools/ambit/runtime/engine"
 	"github.com/ambit-tools/ambit/runtime/operator"
 	"github.com/ambit-tools/ambit/runtime/tokens"
 )
@@ -31,7 +31,7 @@ func (c *Command) changeTokens(ctx context.Context) CommandResult {
 		res.Reason = RejectedUnknownKind
 		return res
 	case c.Method != operator.Owner:
-		res.Reason = string(engine.CodeNotPermitted)
+		res.Reason = string(action.CodeNotPermitted)
 		return res
 	case c.Kind == CommandTokenCreate:
 		err = c.tokens.Add(ctx, *c.Token)

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/ambit-tools/ambit/runtime/engine"
+	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/operator"
 	"github.com/ambit-tools/ambit/runtime/tokens"
 )
@@ -24,7 +24,7 @@ func TestWhoChangesTokens(t *testing.T) {
 	}
 	for _, method := range []operator.Method{operator.User, operator.Code, "", tokens.Method} {
 		for _, kind := range []string{CommandTokenCreate, CommandTokenRevoke} {
-			assert.Equal(t, string(engine.CodeNotPermitted), give(kind, method, &token, file).Reason, method)
+			assert.Equal(t, string(action.CodeNotPermitted), give(kind, method, &token, file).Reason, method)
 		}
 	}
 	list, err := file.List()

@@ -88,6 +88,9 @@ func (w *object) values(r *Record) {
 	if r.Live != nil {
 		w.other("live", r.Live)
 	}
+	if r.Process != nil {
+		w.other("process", r.Process)
+	}
 	w.raw("outcome", r.Outcome)
 	w.raw("decision", r.Decision)
 	if len(r.Sealed) > 0 {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/journal"
+	"github.com/ambit-tools/ambit/runtime/process"
 	"github.com/ambit-tools/ambit/runtime/rules"
 )
 
@@ -31,6 +32,9 @@ func full(rng *rand.Rand, v reflect.Value) {
 		return
 	case rules.Status:
 		v.Set(reflect.ValueOf(rules.Status(rng.IntN(5))))
+		return
+	case process.Tier:
+		v.Set(reflect.ValueOf(process.Tier(rng.IntN(2))))
 		return
 	case []consent.Event:
 		v.Set(reflect.ValueOf([]consent.Event{{Seq: 1, Kind: consent.EventUsed, Request: "q", At: time.Unix(5, 6).UTC()}}))

@@ -80,6 +80,7 @@ type Record struct {
 	Output    *Payload          `json:"output,omitempty"`      // of an artifact the preview
 	Artifact  *ArtifactRef      `json:"artifact,omitempty"`    // where the output is stored aside
 	Live      *LiveCounts       `json:"live,omitempty"`        // what the handler has reported
+	Process   *Process          `json:"process,omitempty"`     // what a command runs, or how that ended
 	Outcome   json.RawMessage   `json:"outcome,omitempty"`     // all but the output
 	Decision  json.RawMessage   `json:"decision,omitempty"`    // of the policy
 	Sealed    []Seal            `json:"sealed,omitempty"`      // what stands once the call, or its undo, has committed

@@ -16,6 +16,7 @@ import (
 	"github.com/ambit-tools/ambit/examples/agent_loop/agent"
 	"github.com/ambit-tools/ambit/internal/battery"
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/engine"
 	"github.com/ambit-tools/ambit/runtime/models"
 	"github.com/ambit-tools/ambit/runtime/models/dialect"
@@ -179,9 +180,9 @@ func TestDispatch(t *testing.T) {
 
 func TestPendingIsNoSuccess(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		approver := terminal.Func(func(ctx context.Context, _ *runtime.ConsentRequest) (engine.Answer, bool) {
+		approver := terminal.Func(func(ctx context.Context, _ *runtime.ConsentRequest) (action.Answer, bool) {
 			time.Sleep(time.Minute) // of the bubble
-			return engine.Answer{By: operator.Program("manager"), Approve: true}, true
+			return action.Answer{By: operator.Program("manager"), Approve: true}, true
 		})
 		exec, err := agent.Setup(engine.WithApprover(approver))
 		require.NoError(t, err)
@@ -313,9 +314,9 @@ func TestLoopEnds(t *testing.T) {
 // the call ended.
 func TestLoopWaitsForWhatIsPending(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		approver := terminal.Func(func(context.Context, *runtime.ConsentRequest) (engine.Answer, bool) {
+		approver := terminal.Func(func(context.Context, *runtime.ConsentRequest) (action.Answer, bool) {
 			time.Sleep(time.Minute) // of the bubble
-			return engine.Answer{By: operator.Program("manager"), Approve: true}, true
+			return action.Answer{By: operator.Program("manager"), Approve: true}, true
 		})
 		exec, err := agent.Setup(engine.WithApprover(approver))
 		require.NoError(t, err)

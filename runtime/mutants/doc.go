@@ -1,9 +1,9 @@
 // Package mutants holds the engine to the rules of its specification,
 // docs/semantics.md: for each of them testdata has a patch of one line that makes
-// the engine break it, and some test must notice.
+// the engine break it, and a test that the page names for the rule must notice.
 //
 // A patch begins with the rule that it breaks, by number and sentence, the packages
-// whose tests must fail, and the declaration that it changes.
+// that hold those tests, and the declaration that it changes.
 //
 //	# 4.2.1: With max_calls: n there are n invocations, and call n+1 is refused
 //	# tests: ./runtime/rules
@@ -22,7 +22,7 @@
 //	AMBIT_BATTERY=nightly go test ./runtime/mutants -timeout 60m
 //
 // each mutant is built, by an overlay, so that nothing is written to the
-// checkout, and its tests are run; with AMBIT_BATTERY=ci a tenth of them, another
+// checkout, and the tests of its rule are run; with AMBIT_BATTERY=ci a tenth of them, another
 // one each day. A mutant that survives, or does not compile,
 // fails the check. The remedy is a test of the rule, never a lesser patch.
 package mutants

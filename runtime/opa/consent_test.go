@@ -12,6 +12,7 @@ import (
 
 	"github.com/ambit-tools/ambit/internal/rego/regotest"
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/consent"
 )
 
@@ -55,9 +56,9 @@ func TestPolicyAsksWhereTheDeclarationDoesNot(t *testing.T) {
 		{Code: "night", Message: "n", Approvers: []string{"boss", "lead"}, MaxCover: consent.CoverTool, At: "o.rego:3"},
 	}, r.Reasons)
 
-	wide := engine.Answer{By: operator.Program("lead"), Approve: true, Grant: consent.ForSession, Cover: runtime.CoverTool}
+	wide := action.Answer{By: operator.Program("lead"), Approve: true, Grant: consent.ForSession, Cover: runtime.CoverTool}
 	assert.Equal(t, consent.GrantTooWide, a.exec.Decide(t.Context(), r.ID, wide).Reason, "a policy cannot widen what is not declared")
-	assert.Equal(t, consent.NotPermitted, a.exec.Decide(t.Context(), r.ID, engine.Answer{By: operator.Program("owner"), Approve: true}).Reason)
+	assert.Equal(t, consent.NotPermitted, a.exec.Decide(t.Context(), r.ID, action.Answer{By: operator.Program("owner"), Approve: true}).Reason)
 }
 
 // TestPolicyNarrowsWhatIsDeclared asks besides a declaration that asks.

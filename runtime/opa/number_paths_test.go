@@ -19,6 +19,7 @@ import (
 	"github.com/ambit-tools/ambit/internal/rego/policydir"
 	"github.com/ambit-tools/ambit/internal/rego/regotest"
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
@@ -133,8 +134,8 @@ func TestNumbersOfEdits(t *testing.T) {
 			require.NoError(t, err)
 			out := p.call(`{"extra":{"x":1}}`)
 			require.Equal(t, runtime.Pending, out.Kind, "%+v", out)
-			edited := func(number string) engine.Resolution {
-				return p.exec.Decide(t.Context(), out.RequestID, engine.Answer{By: operator.Program("ada"), Approve: true, Edit: []byte(`{"extra":{"x":` + number + `}}`)})
+			edited := func(number string) action.Resolution {
+				return p.exec.Decide(t.Context(), out.RequestID, action.Answer{By: operator.Program("ada"), Approve: true, Edit: []byte(`{"extra":{"x":` + number + `}}`)})
 			}
 			if !test.fits {
 				res := edited(test.number)

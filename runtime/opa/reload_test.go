@@ -24,6 +24,7 @@ import (
 	"github.com/ambit-tools/ambit/internal/rego/policydir"
 	"github.com/ambit-tools/ambit/internal/rego/regotest"
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/action"
 )
 
 const (
@@ -86,7 +87,7 @@ func TestApprovalOutlivesAnEditOfThePolicies(t *testing.T) {
 			before := p.Revision()
 			require.NoError(t, p.Reload(regotest.Dir(c.files...)))
 			require.NotEqual(t, before, p.Revision())
-			res := exec.Decide(t.Context(), out.RequestID, engine.Answer{By: operator.Program("owner"), Approve: true})
+			res := exec.Decide(t.Context(), out.RequestID, action.Answer{By: operator.Program("owner"), Approve: true})
 			require.Equal(t, consent.Accepted, res.Kind)
 			assert.Equal(t, c.voided, res.Outcome.Reason == runtime.ReasonBindingMismatch)
 			assert.Equal(t, c.voided, res.State == runtime.StateDenied, "its handler was started")
@@ -113,7 +114,7 @@ func TestGrantsEndWithTheirRule(t *testing.T) {
 	}
 	out := write()
 	require.Equal(t, runtime.Pending, out.Kind, out.Message)
-	res := exec.Decide(t.Context(), out.RequestID, engine.Answer{By: operator.Program("owner"), Approve: true, Grant: consent.ForSession})
+	res := exec.Decide(t.Context(), out.RequestID, action.Answer{By: operator.Program("owner"), Approve: true, Grant: consent.ForSession})
 	require.Equal(t, consent.Accepted, res.Kind, res.Reason)
 	require.NotEqual(t, runtime.Pending, write().Kind, "the grant answers")
 

@@ -5,6 +5,9 @@ import "strings"
 // MarkVariable is the variable that names the call of a process.
 const MarkVariable = "AMBIT_CALL"
 
+// DefaultPath is the PATH of a process that declares none.
+const DefaultPath = "/usr/local/bin:/usr/bin:/bin"
+
 // Environment returns the variables of a job, with the defaults for those that it does not set.
 // HOME and TMPDIR are the private folder.
 func (job *Job) Environment(private string) []string {
@@ -13,7 +16,7 @@ func (job *Job) Environment(private string) []string {
 		env = append(env, MarkVariable+"="+job.Mark)
 	}
 	for _, d := range [][2]string{
-		{"HOME", private}, {"TMPDIR", private}, {"PATH", "/usr/local/bin:/usr/bin:/bin"},
+		{"HOME", private}, {"TMPDIR", private}, {"PATH", DefaultPath},
 		{"LANG", "C.UTF-8"}, {"TZ", "UTC"}, {"TERM", "dumb"}, {"NO_COLOR", "1"},
 	} {
 		set := false

@@ -3,6 +3,7 @@ package process_test
 import (
 	"bytes"
 	"crypto/sha256"
+	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -203,4 +204,90 @@ func TestStreamsWait(t *testing.T) {
 func TestEnvironment(t *testing.T) {
 	env := (&process.Job{Env: []string{"PATH=/x", "TZ="}, Mark: "m"}).Environment("/private")
 	require.ElementsMatch(t, []string{"PATH=/x", "TZ=", "AMBIT_CALL=m", "HOME=/private", "TMPDIR=/private", "LANG=C.UTF-8", "TERM=dumb", "NO_COLOR=1"}, env)
+}
+
+// TestInvocation: what a policy sees is what was declared.
+func TestInvocation(t *testing.T) {
+	c := &process.Command{
+		Program: "bash", Script: "script", Dir: "src", Network: process.Loopback, Tier: process.ProcessTier,
+		Env: []process.Variable{{Name: "Z", Value: "secret"}, {Name: "A", Value: "$HOST"}}, Caches: []process.Variable{{Name: "GOCACHE", Value: "go-build"}},
+	}
+	require.Equal(t, &process.Invocation{
+		Program: "bash", Argv: []string{"bash", "-c", "--", "exit"}, Dir: "src", Network: process.Loopback, Tier: process.ProcessTier,
+		Env: []string{"A", "GOCACHE", "Z"}, Script: "exit",
+	}, c.Invocation([]string{"bash", "-c", "--", "exit"}))
+	c.Script = ""
+	require.Empty(t, c.Invocation([]string{"bash", "-c"}).Script)
+	require.Equal(t, "loopback", process.Loopback.String())
+	require.Equal(t, "none", process.NoNetwork.String())
+}
+
+// TestDigest: lists whose joined text is the same differ.
+func TestDigest(t *testing.T) {
+	seen := map[[32]byte][]string{}
+	for _, argv := range [][]string{nil, {""}, {"", ""}, {"a b"}, {"a", "b"}, {"ab"}, {"ab", ""}, {"", "ab"}, {"a" + strings.Repeat("\x00", 8) + "b"}} {
+		d := process.Digest(argv)
+		require.Nil(t, seen[d], argv)
+		seen[d] = append(argv, "seen")
+	}
+}
+
+// TestSummary: the summary of an exit names what was held less well, survives JSON and has none of
+// the output.
+func TestSummary(t *testing.T) {
+	e := &process.Exit{
+		Code: -1, Signal: "SIGKILL", Cause: process.LimitReached, Limit: process.Memory, Usage: process.Usage{PeakMemory: 7},
+		Stdout: *keep(4, "secrets"), Levels: process.Enforcement{Tier: process.ProcessTier, Namespaces: true, Limits: []process.LimitLevel{
+			{Name: process.Memory, Level: process.Watched, Note: "why"}, {Name: process.File}, {Name: process.LoopbackOnly, Level: process.Refused},
+		}},
+	}
+	s := e.Summary(process.ResourceExhausted)
+	require.Equal(t, []process.LimitLevel{{Name: process.Memory, Level: process.Watched}}, s.Weaker)
+	require.Equal(t, fmt.Sprintf("%x", sha256.Sum256([]byte("secrets"))), s.Stdout.SHA256)
+	require.True(t, s.Stdout.Truncated)
+	text, err := json.Marshal(s)
+	require.NoError(t, err)
+	require.NotContains(t, string(text), "secr")
+	var again process.Summary
+	require.NoError(t, json.Unmarshal(text, &again))
+	require.Equal(t, s, &again)
+	for _, bad := range []string{`{"cause":"boredom"}`, `{"tier":"cloud"}`, `{"weaker":[{"level":"strong"}]}`} {
+		require.Error(t, json.Unmarshal([]byte(bad), &again), bad)
+	}
+}
+
+// TestWithin: less of a stream is its beginning and its end, as a keeper with that bound has it.
+func TestWithin(t *testing.T) {
+	r := rand.New(rand.NewPCG(44, 2))
+	for range 500 {
+		text := strings.Repeat("0123456789", 8)[:r.IntN(80)]
+		most := int64(r.IntN(80))
+		less := keep(100, text).Within(most)
+		is := *keep(most, text)
+		if is.Truncated {
+			require.Equal(t, string(is.Head), string(less.Head), "%d of %q", most, text)
+			require.Equal(t, string(is.Tail), string(less.Tail), "%d of %q", most, text)
+		}
+		require.Equal(t, string(is.Head)+string(is.Tail), string(less.Head)+string(less.Tail))
+		require.Equal(t, is.Truncated, less.Truncated)
+		require.Equal(t, is.Dropped(), less.Dropped())
+
+		cut := keep(40, text)
+		less = cut.Within(most)
+		require.LessOrEqual(t, len(less.Head)+len(less.Tail), int(max(most, 0)))
+		require.True(t, strings.HasPrefix(text, string(less.Head)))
+		require.True(t, strings.HasSuffix(text, string(less.Tail)))
+	}
+}
+
+// TestCheckProgram: a program lies where no tool may write.
+func TestCheckProgram(t *testing.T) {
+	dir := t.TempDir()
+	link := filepath.Join(t.TempDir(), "link")
+	require.NoError(t, os.Symlink(dir, link))
+	in := &process.Program{Path: filepath.Join(dir, "bin", "tool")}
+	require.ErrorContains(t, (&process.Spec{Workspace: link}).CheckProgram(in), "which tools may write")
+	require.Error(t, (&process.Spec{Caches: []string{"/nowhere", dir}}).CheckProgram(in))
+	require.NoError(t, (&process.Spec{Reads: []string{dir}, Workspace: dir + "x"}).CheckProgram(in))
+	require.NoError(t, new(process.Spec).CheckProgram(in))
 }

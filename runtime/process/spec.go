@@ -126,6 +126,21 @@ func (s *Spec) checkPaths() (all []error) {
 	return all
 }
 
+// CheckProgram says whether a program lies where a command, or another tool of its workspace, may
+// write: what was hashed could then be replaced by a model.
+func (s *Spec) CheckProgram(p *Program) error {
+	folders := slices.Clone(s.Caches)
+	if s.Workspace != "" {
+		folders = append(folders, s.Workspace)
+	}
+	for i, dir := range resolveAll(folders) {
+		if within(resolve(p.Path), dir) {
+			return fmt.Errorf("process: the program %s lies in %s, which tools may write: install it elsewhere", p.Path, folders[i])
+		}
+	}
+	return nil
+}
+
 func resolveAll(paths []string) []string {
 	list := make([]string, len(paths))
 	for i, p := range paths {

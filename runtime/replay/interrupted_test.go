@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/internal/simclock"
 	"github.com/ambit-tools/ambit/runtime/replay"
 )
@@ -120,7 +121,7 @@ func TestApprovedBeforeARestart(t *testing.T) {
 	text := with("consent: {ask: always, timeout: 8s, max_cover: tool, allow_edit: true}\n    limits: {concurrency: 1}")
 	r := newRecorder(t, parse(t, text), runtime.PolicyFunc(allow))
 	r.one("c1", `{"n":1}`)
-	r.answer("c1", engine.Answer{By: operator.Program("alice"), Approve: true, Edit: []byte(`{"ms":100,"n":7}`)})
+	r.answer("c1", action.Answer{By: operator.Program("alice"), Approve: true, Edit: []byte(`{"ms":100,"n":7}`)})
 	writes := 0
 	for r.wrote("c1", "approval.decided", writes) {
 		writes++
@@ -128,9 +129,9 @@ func TestApprovedBeforeARestart(t *testing.T) {
 	r = r.killed(text, writes-1, 5*time.Second)
 	r.advance(time.Second)
 	r.one("c2", `{"ms":30000}`)
-	r.answer("c2", engine.Answer{By: operator.Program("alice"), Approve: true})
+	r.answer("c2", action.Answer{By: operator.Program("alice"), Approve: true})
 	r.one("c3", `{"n":3}`)
-	r.answer("c3", engine.Answer{By: operator.Program("alice"), Approve: true})
+	r.answer("c3", action.Answer{By: operator.Program("alice"), Approve: true})
 	r = r.killed(text, 0, time.Second)
 	r = r.killed(text, 0, 2*time.Minute)
 	r.replays(text, map[string]string{"c1": "completed", "c2": "vain"})

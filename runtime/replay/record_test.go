@@ -18,6 +18,7 @@ import (
 	"github.com/ambit-tools/ambit/dsl"
 	"github.com/ambit-tools/ambit/gen/dynamic"
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/internal/simclock"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
@@ -187,7 +188,7 @@ func (r *recorder) call(turn *engine.Turn, in runtime.Call) {
 }
 
 // answer answers the request of a call, if there is one.
-func (r *recorder) answer(call string, a engine.Answer) {
+func (r *recorder) answer(call string, a action.Answer) {
 	if id := r.requestOf(call); id != "" {
 		r.begin(func() { r.exec.Decide(context.Background(), id, a) })
 	}
@@ -274,7 +275,7 @@ func (p *play) step() {
 		in := p.next()
 		p.call(p.run.Child(engine.RunConfig{ID: "helper"}).Turn(engine.TurnConfig{}), in)
 	case n < 20:
-		a := engine.Answer{By: operator.Program("alice"), Approve: p.rng.IntN(4) > 0, Message: "so be it"}
+		a := action.Answer{By: operator.Program("alice"), Approve: p.rng.IntN(4) > 0, Message: "so be it"}
 		if a.Grant = consent.GrantLifetime(p.rng.IntN(3)); a.Grant == consent.ForDuration {
 			a.For = 5 * time.Second
 		}
@@ -284,7 +285,7 @@ func (p *play) step() {
 		p.answer(p.some(), a)
 	case n < 21:
 		id := p.some()
-		p.begin(func() { p.ses.Undo(context.Background(), engine.UndoRequest{CallID: id, By: operator.Program("bob")}) })
+		p.begin(func() { p.ses.Undo(context.Background(), action.UndoRequest{CallID: id, By: operator.Program("bob")}) })
 	case n < 22:
 		if id := p.some(); p.rng.IntN(2) == 0 {
 			p.cancel(id)
@@ -316,7 +317,7 @@ func (p *play) step() {
 func (p *play) revoke() {
 	n := p.rng.IntN(4)
 	p.do(func() {
-		for i, g := range p.exec.Grants(engine.GrantFilter{}) {
+		for i, g := range p.exec.Grants(action.GrantFilter{}) {
 			if i%4 == n {
 				p.exec.Revoke(context.Background(), g.ID, operator.Program("bob"), "enough")
 			}

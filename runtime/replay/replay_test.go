@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/journal"
 	"github.com/ambit-tools/ambit/runtime/replay"
 )
@@ -50,8 +51,8 @@ func unchanged(t *testing.T, r *replay.Report) {
 func TestConsentThatBelongsToNoCall(t *testing.T) {
 	two := strings.Replace(askAlways, "ask: always", "ask: always, quorum: 2", 1)
 	r := newRecorder(t, parse(t, with(two)), runtime.PolicyFunc(allow))
-	yes := func(by string) engine.Answer {
-		return engine.Answer{By: operator.Program(by), Approve: true, Grant: consent.ForSession, Cover: runtime.CoverTool}
+	yes := func(by string) action.Answer {
+		return action.Answer{By: operator.Program(by), Approve: true, Grant: consent.ForSession, Cover: runtime.CoverTool}
 	}
 	r.one("c1", `{"n":1}`)
 	r.answer("c1", yes("carol")) // not permitted
@@ -59,7 +60,7 @@ func TestConsentThatBelongsToNoCall(t *testing.T) {
 	r.advance(time.Second)
 	r.answer("c1", yes("bob"))
 	r.one("c2", `{"n":2}`) // by the grant
-	grants := r.exec.Grants(engine.GrantFilter{})
+	grants := r.exec.Grants(action.GrantFilter{})
 	require.Len(t, grants, 1)
 	r.do(func() { r.exec.Revoke(t.Context(), grants[0].ID, operator.Program("alice"), "enough") })
 	r.one("c3", `{"n":3}`) // asked again
@@ -86,7 +87,7 @@ func TestConsentThatBelongsToNoCall(t *testing.T) {
 func TestMoreConsentThanWasGiven(t *testing.T) {
 	r := newRecorder(t, parse(t, with(askAlways)), runtime.PolicyFunc(allow))
 	r.one("c1", `{"n":1}`)
-	r.answer("c1", engine.Answer{By: operator.Program("alice"), Approve: true})
+	r.answer("c1", action.Answer{By: operator.Program("alice"), Approve: true})
 	j := r.end()
 	unchanged(t, against(t, j, with(askAlways), allow))
 	d := against(t, j, with(strings.Replace(askAlways, "ask: always", "ask: always, quorum: 2", 1)), allow).Runs[0].Divergence
@@ -100,7 +101,7 @@ func TestPreviewsThatFailed(t *testing.T) {
 	r := newRecorder(t, parse(t, with(shown)), runtime.PolicyFunc(allow))
 	r.one("c1", `{"how":"blind"}`)
 	r.one("c2", `{"n":2}`)
-	r.answer("c2", engine.Answer{By: operator.Program("alice"), Approve: true})
+	r.answer("c2", action.Answer{By: operator.Program("alice"), Approve: true})
 	j := r.end()
 	unchanged(t, against(t, j, with(shown), allow))
 	d := against(t, j, with("idempotent: true"), allow).Runs[0].Divergence
@@ -186,7 +187,7 @@ func TestUndos(t *testing.T) {
 	r := newRecorder(t, parse(t, text), runtime.PolicyFunc(allow))
 	r.one("c1", `{}`)
 	r.advance(30 * time.Second)
-	r.do(func() { r.ses.Undo(t.Context(), engine.UndoRequest{CallID: "c1", By: operator.Program("bob")}) })
+	r.do(func() { r.ses.Undo(t.Context(), action.UndoRequest{CallID: "c1", By: operator.Program("bob")}) })
 	j := r.end()
 	unchanged(t, against(t, j, text, allow))
 	deny := func(_ context.Context, in *runtime.PolicyInput) (runtime.Decision, error) {
@@ -211,7 +212,7 @@ func TestLongOutputs(t *testing.T) {
 	r := newRecorderOf(t, parse(t, with(undoable)), runtime.PolicyFunc(allow), engine.WithPendingRequests(), engine.WithArtifacts(new(runtime.MemoryArtifacts)))
 	r.one("c1", `{"how":"long"}`)
 	r.one("c2", `{"n":2}`)
-	r.do(func() { r.ses.Undo(t.Context(), engine.UndoRequest{CallID: "c1", By: operator.Program("bob")}) })
+	r.do(func() { r.ses.Undo(t.Context(), action.UndoRequest{CallID: "c1", By: operator.Program("bob")}) })
 	require.NotNil(t, r.ses.Await(t.Context(), "c1").Artifact)
 	j := r.end()
 	unchanged(t, against(t, j, with(undoable), allow))
@@ -304,7 +305,7 @@ func TestRestarts(t *testing.T) {
 	next.open(parse(t, text), runtime.PolicyFunc(allow), engine.WithPendingRequests())
 	next.session(engine.SessionConfig{ID: "s", Principal: "agent"})
 	next.resume()
-	next.answer("c1", engine.Answer{By: operator.Program("alice"), Approve: true})
+	next.answer("c1", action.Answer{By: operator.Program("alice"), Approve: true})
 	next.call(next.turn, runtime.Call{ID: "c3", Tool: "b", Input: []byte(`{}`)})
 	next.call(next.turn, runtime.Call{ID: "c4", Tool: "b", Input: []byte(`{}`)})
 	j := next.end()

@@ -12,6 +12,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime/engine"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/internal/simhooks"
 	"github.com/ambit-tools/ambit/runtime/journal"
 )
@@ -215,6 +216,6 @@ func (w *world) resolve(ctx context.Context, s *step) error {
 	if err := json.Unmarshal(s.r.Outcome, &o); err != nil {
 		return fmt.Errorf("the outcome of call %q: %w", s.r.Call, err)
 	}
-	found := engine.ResolveRequest{TookEffect: o.Kind == runtime.Completed, By: recorded(s.r.By)}
+	found := action.ResolveRequest{TookEffect: o.Kind == runtime.Completed, By: recorded(s.r.By)}
 	return w.do(ctx, func() { w.exec.Resolve(ctx, s.r.Session, s.r.Call, found) })
 }

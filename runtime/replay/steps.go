@@ -4,9 +4,8 @@ import (
 	"context"
 	"slices"
 
-	"github.com/ambit-tools/ambit/runtime/engine"
-
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/consent"
 )
 
@@ -54,7 +53,7 @@ func (w *world) answer(s *step) error {
 	if ev.Result.Rejection == consent.NotPermitted && w.barred[r.Request] {
 		return nil // by the operator policy, which a replay does not ask
 	}
-	a := engine.Answer{By: approver(ev), Approve: ev.Result.Approve, Message: ev.Message}
+	a := action.Answer{By: approver(ev), Approve: ev.Result.Approve, Message: ev.Message}
 	if q, ok := w.exec.Request(c.play.request); ok {
 		a.Binding = q.Binding // the approver has seen what the others did before
 	}
@@ -79,14 +78,14 @@ func (w *world) undo(ctx context.Context, s *step) error {
 	session := w.sessions[c.key.Session]
 	var failed error
 	if err := w.do(ctx, func() {
-		_, failed = session.Undo(of, engine.UndoRequest{CallID: c.key.Call, By: recorded(s.r.By)})
+		_, failed = session.Undo(of, action.UndoRequest{CallID: c.key.Call, By: recorded(s.r.By)})
 	}); err != nil {
 		return err
 	}
 	if c.play.failUndo || failed == nil {
 		return nil
 	}
-	result, why := engine.ResultOf(failed)
+	result, why := action.ResultOf(failed)
 	w.diverge(s, &Verdict{Decision: Runs, Outcome: undone}, &Verdict{Decision: Refused, Outcome: result, Reason: string(why)})
 	return nil
 }

@@ -82,7 +82,7 @@ func TestMustPrecede(t *testing.T) {
 	p.as("other")(func() { p.ok("plan") })
 	p.rerun()
 	p.ok("x") // it obliges nothing
-	require.Equal(t, rules.RunRunning, p.s.RunState("r"))
+	p.state(rules.RunRunning)
 }
 
 func TestRequiredBeforeExit(t *testing.T) {

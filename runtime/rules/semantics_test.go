@@ -136,6 +136,13 @@ func TestPendingCalls(t *testing.T) {
 		p.took(p.s.Release(0, c.ID))
 		p.ok("b")
 	})
+	t.Run("hold a slot that all tools share", func(t *testing.T) {
+		p := begin(t, rules.Rules{MaxCalls: 1}, a, tool("b", rules.Rules{}))
+		c := p.ask("a")
+		p.refused("b", rules.ReasonMaxCalls)
+		p.took(p.s.Release(0, c.ID))
+		p.ok("b")
+	})
 	t.Run("count for dedupe", func(t *testing.T) {
 		d := rules.Tool{Name: "d", Dedupe: rules.Dedupe{Mode: rules.DedupeWindow, Window: time.Second}}
 		p := begin(t, rules.Rules{}, d)
@@ -155,6 +162,21 @@ func TestPendingCalls(t *testing.T) {
 		p.took(p.s.Release(0, d.ID))
 		p.commit(c.ID)
 	})
+}
+
+// TestDuplicateOfAnEditUsesUpNothing: a call that waits is a duplicate once an approver has edited it into an
+// earlier one.
+func TestDuplicateOfAnEditUsesUpNothing(t *testing.T) {
+	p := begin(t, rules.Rules{}, rules.Tool{Name: "d", Dedupe: rules.Dedupe{Mode: rules.DedupeAlways}})
+	earlier := p.ok("d", 1)
+	c := p.ask("d", 2)
+	c.Args = p.call("d", 1).Args
+	v, _ := p.s.Resume(p.now, &c)
+	require.Equal(t, rules.Verdict{Answer: rules.Duplicate, Of: earlier}, v)
+	_, err := p.s.Commit(p.now, c.ID)
+	require.Error(t, err, "it was not admitted")
+	p.took(p.s.Release(p.now, c.ID))
+	require.Equal(t, 1, p.used("d"))
 }
 
 func TestPendingCallsAreJudgedAgain(t *testing.T) {

@@ -39,7 +39,7 @@ type policySource struct {
 // A step is one thing that happens.
 type step struct {
 	pos    dsl.Pos
-	do     action
+	do     operation
 	expect *node // nil: nothing is compared
 }
 
@@ -147,11 +147,11 @@ func (r *reader) parseFinal(n *node) *node {
 }
 
 // An actions table says how the mapping under each step key is read.
-type actions map[string]func(r *reader, n *node) action
+type actions map[string]func(r *reader, n *node) operation
 
 func stepKinds() actions {
 	return actions{
-		"call":       func(r *reader, n *node) action { return r.parseCall(n) },
+		"call":       func(r *reader, n *node) operation { return r.parseCall(n) },
 		"batch":      (*reader).parseBatch,
 		"approve":    (*reader).parseApprove,
 		"deny":       (*reader).parseDeny,
@@ -160,20 +160,20 @@ func stepKinds() actions {
 		"set_policy": (*reader).parseSetPolicy,
 		"what_if":    (*reader).parseWhatIf,
 		"undo":       (*reader).parseUndo,
-		"advance": func(r *reader, n *node) action {
+		"advance": func(r *reader, n *node) operation {
 			var d time.Duration
 			r.duration(n, "advance", &d)
 			return advanceStep(d)
 		},
-		"turn":       func(r *reader, n *node) action { return r.flag(n, "turn", turnStep{}) },
-		"new_run":    func(r *reader, n *node) action { return r.flag(n, "new_run", newRunStep{}) },
-		"model_stop": func(r *reader, n *node) action { return r.flag(n, "model_stop", modelStopStep{}) },
-		"undo_run":   func(r *reader, n *node) action { return r.flag(n, "undo_run", undoRunStep{}) },
+		"turn":       func(r *reader, n *node) operation { return r.flag(n, "turn", turnStep{}) },
+		"new_run":    func(r *reader, n *node) operation { return r.flag(n, "new_run", newRunStep{}) },
+		"model_stop": func(r *reader, n *node) operation { return r.flag(n, "model_stop", modelStopStep{}) },
+		"undo_run":   func(r *reader, n *node) operation { return r.flag(n, "undo_run", undoRunStep{}) },
 	}
 }
 
 // flag reads the true of a step that needs nothing else.
-func (r *reader) flag(n *node, key string, a action) action {
+func (r *reader) flag(n *node, key string, a operation) operation {
 	if n.kind != kindBool || n.text != "true" {
 		r.report(n.pos, "write "+key+": true", "%s must be true, not %s", key, n.shown())
 	}

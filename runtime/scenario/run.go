@@ -14,6 +14,7 @@ import (
 
 	"github.com/ambit-tools/ambit/gen/dynamic"
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
@@ -41,7 +42,7 @@ func (c *Case) Run(s *Setup) (*Trace, error) {
 }
 
 // do takes a step, and lets virtual time pass until it has ended.
-func (w *world) do(a action) (result any, err error) {
+func (w *world) do(a operation) (result any, err error) {
 	if d, ok := a.(advanceStep); ok {
 		err := w.clock.Advance(time.Duration(d))
 		return &expired{w.ranOut()}, err
@@ -142,7 +143,7 @@ func (w *world) ranOut() []string {
 }
 
 // decide gives an answer to a request.
-func (w *world) decide(call string, a engine.Answer) any {
+func (w *world) decide(call string, a action.Answer) any {
 	w.mu.Lock()
 	id := w.requests[call]
 	a.Binding = w.terms[call] // the approver has looked
@@ -157,14 +158,14 @@ func (w *world) decide(call string, a engine.Answer) any {
 }
 
 func (s *approveStep) run(w *world) any {
-	a := engine.Answer{By: operator.Program(s.by), Approve: true, For: s.lasting, CoverArgs: s.where, Edit: s.edit}
+	a := action.Answer{By: operator.Program(s.by), Approve: true, For: s.lasting, CoverArgs: s.where, Edit: s.edit}
 	w.must(a.Grant.UnmarshalText([]byte(s.grant)))
 	w.must(a.Cover.UnmarshalText([]byte(s.cover)))
 	return w.decide(s.request, a)
 }
 
 func (s *denyStep) run(w *world) any {
-	return w.decide(s.request, engine.Answer{By: operator.Program(s.by), Message: s.message})
+	return w.decide(s.request, action.Answer{By: operator.Program(s.by), Message: s.message})
 }
 
 // must reports an operation that cannot be done as a failure of the case.
@@ -178,7 +179,7 @@ func (s *revokeStep) run(w *world) any {
 	w.mu.Lock()
 	id := w.requests[s.grant] // a grant has the id of the request that it came from
 	w.mu.Unlock()
-	result, why := engine.ResultOf(w.exec.Revoke(w.context(), id, operator.Program(s.by), ""))
+	result, why := action.ResultOf(w.exec.Revoke(w.context(), id, operator.Program(s.by), ""))
 	if why == "" {
 		result = consent.Accepted.String()
 	}
@@ -223,16 +224,16 @@ func (s *whatIfStep) run(w *world) any {
 }
 
 func (s *undoStep) run(w *world) any {
-	_, err := w.session.Undo(w.context(), engine.UndoRequest{CallID: s.call, By: operator.Program(mainPrincipal)})
-	result, why := engine.ResultOf(err)
-	if refused, ok := errors.AsType[*engine.ActionError](err); ok && refused.Attempted {
+	_, err := w.session.Undo(w.context(), action.UndoRequest{CallID: s.call, By: operator.Program(mainPrincipal)})
+	result, why := action.ResultOf(err)
+	if refused, ok := errors.AsType[*action.Error](err); ok && refused.Attempted {
 		why = ""
 	}
 	return &undone{Undo: result, Reason: string(why)}
 }
 
 func (undoRunStep) run(w *world) any {
-	res, _ := w.session.Undo(w.context(), engine.UndoRequest{RunID: w.run.ID(), By: operator.Program(mainPrincipal)})
+	res, _ := w.session.Undo(w.context(), action.UndoRequest{RunID: w.run.ID(), By: operator.Program(mainPrincipal)})
 	return &runUndone{names(res.Undone), names(res.Failed), names(res.NotUndoable), res.Reads, res.Complete}
 }
 

@@ -31,7 +31,7 @@ func TestCases(t *testing.T) {
 	for _, path := range paths {
 		for _, c := range load(t, path).Cases {
 			count++
-			t.Run(c.Name, func(t *testing.T) {
+			t.Run(filepath.Base(path)+"/"+c.Name, func(t *testing.T) {
 				t.Parallel()
 				var runs [2]bytes.Buffer
 				for i := range runs {

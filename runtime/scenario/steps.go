@@ -8,8 +8,8 @@ import (
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
-// An action is what a step does.
-type action interface {
+// An operation is what a step does.
+type operation interface {
 	run(w *world) any  // the result, made for encoding/json
 	answers() []string // the fields that the result may have
 }
@@ -100,7 +100,7 @@ func (r *reader) parseCall(n *node) *callStep {
 	return c
 }
 
-func (r *reader) parseBatch(n *node) action {
+func (r *reader) parseBatch(n *node) operation {
 	b := &batchStep{parallel: true}
 	mode := "parallel"
 	r.mapping(n, "batch", fields{
@@ -111,7 +111,7 @@ func (r *reader) parseBatch(n *node) action {
 	return b
 }
 
-func (r *reader) parseApprove(n *node) action {
+func (r *reader) parseApprove(n *node) operation {
 	a := &approveStep{grant: "once", cover: "exact"}
 	r.mapping(n, "approve", fields{
 		"request_for": func(n *node) { r.string(n, "approve.request_for", &a.request) },
@@ -125,7 +125,7 @@ func (r *reader) parseApprove(n *node) action {
 	return a
 }
 
-func (r *reader) parseDeny(n *node) action {
+func (r *reader) parseDeny(n *node) operation {
 	d := &denyStep{}
 	r.mapping(n, "deny", fields{
 		"request_for": func(n *node) { r.string(n, "deny.request_for", &d.request) },
@@ -135,7 +135,7 @@ func (r *reader) parseDeny(n *node) action {
 	return d
 }
 
-func (r *reader) parseRevoke(n *node) action {
+func (r *reader) parseRevoke(n *node) operation {
 	v := &revokeStep{}
 	r.mapping(n, "revoke", fields{
 		"grant_from": func(n *node) { r.string(n, "revoke.grant_from", &v.grant) },
@@ -144,7 +144,7 @@ func (r *reader) parseRevoke(n *node) action {
 	return v
 }
 
-func (r *reader) parseTamper(n *node) action {
+func (r *reader) parseTamper(n *node) operation {
 	t := &tamperStep{}
 	r.mapping(n, "tamper", fields{
 		"request_for": func(n *node) { r.string(n, "tamper.request_for", &t.request) },
@@ -153,7 +153,7 @@ func (r *reader) parseTamper(n *node) action {
 	return t
 }
 
-func (r *reader) parseSetPolicy(n *node) action {
+func (r *reader) parseSetPolicy(n *node) operation {
 	s := setPolicyStep{policySource{missing: "allow"}}
 	r.mapping(n, "set_policy", fields{
 		"version":        func(n *node) { r.string(n, "set_policy.version", &s.policy.version) },
@@ -163,7 +163,7 @@ func (r *reader) parseSetPolicy(n *node) action {
 	return s
 }
 
-func (r *reader) parseWhatIf(n *node) action {
+func (r *reader) parseWhatIf(n *node) operation {
 	c := &callStep{args: []byte("{}"), handler: "ok", principal: mainPrincipal}
 	r.mapping(n, "what_if", fields{
 		"tool":      func(n *node) { r.string(n, "what_if.tool", &c.tool) },
@@ -173,7 +173,7 @@ func (r *reader) parseWhatIf(n *node) action {
 	return &whatIfStep{c}
 }
 
-func (r *reader) parseUndo(n *node) action {
+func (r *reader) parseUndo(n *node) operation {
 	u := &undoStep{}
 	r.mapping(n, "undo", fields{"call": func(n *node) { r.string(n, "undo.call", &u.call) }}, "call")
 	return u

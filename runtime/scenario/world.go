@@ -13,6 +13,7 @@ import (
 	"github.com/ambit-tools/ambit/dsl"
 	"github.com/ambit-tools/ambit/gen/dynamic"
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/internal/simclock"
 	"github.com/ambit-tools/ambit/runtime/internal/simhooks"
@@ -85,7 +86,7 @@ type world struct {
 }
 
 // failed is the error handler of the executor.
-func (w *world) failed(e *engine.CallError) {
+func (w *world) failed(e *action.CallError) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if e.Err != nil && w.errors[e.CallID] == "" {

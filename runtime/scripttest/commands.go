@@ -14,6 +14,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/consent"
 )
 
@@ -134,7 +135,7 @@ func (s *script) outcome(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 func (s *script) deny(ts *testscript.TestScript, neg bool, args []string) {
-	a := engine.Answer{By: operator.Program(args[1])}
+	a := action.Answer{By: operator.Program(args[1])}
 	if len(args) == 3 {
 		a.Message = args[2]
 	}
@@ -142,7 +143,7 @@ func (s *script) deny(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 func (s *script) approve(ts *testscript.TestScript, neg bool, args []string) {
-	a := engine.Answer{By: operator.Program(args[1]), Approve: true}
+	a := action.Answer{By: operator.Program(args[1]), Approve: true}
 	for _, arg := range args[2:] {
 		name, value, _ := strings.Cut(arg, "=")
 		var err error
@@ -179,12 +180,12 @@ func predicate(ts *testscript.TestScript, text string) consent.Predicate {
 }
 
 // decide answers the request of a call.
-func (s *script) decide(ts *testscript.TestScript, neg bool, call string, a engine.Answer) {
+func (s *script) decide(ts *testscript.TestScript, neg bool, call string, a action.Answer) {
 	id := s.requests[call]
 	if q, ok := s.exec.Request(id); ok {
 		a.Binding = q.Binding // the approver has looked
 	}
-	var res engine.Resolution
+	var res action.Resolution
 	s.perform(ts, func() { res = s.exec.Decide(context.Background(), id, a) })
 	fmt.Fprintln(ts.Stdout(), strings.TrimSpace(res.Kind.String()+" "+res.Reason.String()))
 	if res.Outcome != nil {
@@ -236,9 +237,9 @@ func list(w io.Writer, first string, rest []string) {
 func (s *script) undo(ts *testscript.TestScript, neg bool, args []string) {
 	var err error
 	s.perform(ts, func() {
-		_, err = s.session.Undo(context.Background(), engine.UndoRequest{CallID: args[0], By: operator.Program("script")})
+		_, err = s.session.Undo(context.Background(), action.UndoRequest{CallID: args[0], By: operator.Program("script")})
 	})
-	result, why := engine.ResultOf(err)
+	result, why := action.ResultOf(err)
 	text := strings.TrimSpace(result + " " + string(why))
 	fmt.Fprintln(ts.Stdout(), text)
 	if (err != nil) != neg {

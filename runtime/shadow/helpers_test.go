@@ -10,6 +10,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/engine"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
@@ -73,7 +74,7 @@ type rig struct {
 	exec *engine.Executor
 
 	mu     sync.Mutex
-	faults []*engine.CallError
+	faults []*action.CallError
 }
 
 func newRig(t *testing.T, policy runtime.Policy, tool *runtime.Tool, opts ...engine.Option) *rig {
@@ -91,18 +92,18 @@ func newRig(t *testing.T, policy runtime.Policy, tool *runtime.Tool, opts ...eng
 	return r
 }
 
-func (r *rig) fault(e *engine.CallError) {
+func (r *rig) fault(e *action.CallError) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.faults = append(r.faults, e)
 }
 
-func (r *rig) allFaults() []*engine.CallError {
+func (r *rig) allFaults() []*action.CallError {
 	r.t.Helper()
 	require.NoError(r.t, r.exec.Flush(r.t.Context()))
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return append([]*engine.CallError(nil), r.faults...)
+	return append([]*action.CallError(nil), r.faults...)
 }
 
 func (r *rig) run() *engine.Run {

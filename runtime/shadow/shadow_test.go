@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/engine"
 	"github.com/ambit-tools/ambit/runtime/internal/facts"
 	"github.com/ambit-tools/ambit/runtime/journal"
@@ -268,7 +269,7 @@ func TestShadowOfConcurrentCalls(t *testing.T) {
 				turn.WhatIf(t.Context(), in)
 				out := turn.Execute(t.Context(), in)
 				if out.Kind == runtime.Pending {
-					r.exec.Decide(t.Context(), out.RequestID, engine.Answer{By: operator.Program("alice"), Approve: true})
+					r.exec.Decide(t.Context(), out.RequestID, action.Answer{By: operator.Program("alice"), Approve: true})
 				}
 			}
 		})

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"math"
 
 	"github.com/ambit-tools/ambit/runtime/sqlite/internal/chain"
 )
@@ -61,7 +62,19 @@ func (w *writer) tailAt(seq uint64) (m chain.MAC, err error) {
 
 // Checkpoints returns all checkpoints, the smallest first. The error is [ErrForged]
 // when an owner of the store did not write one of them.
-func (r *reader) Checkpoints(ctx context.Context) (list []Checkpoint, err error) {
+func (r *reader) Checkpoints(ctx context.Context) ([]Checkpoint, error) {
+	return r.checkpoints(ctx, "SELECT size, note, tail, mac FROM checkpoint ORDER BY size")
+}
+
+// RecentCheckpoints returns the checkpoints of at most size entries, the largest first, and no more than
+// most. It reads no others. The error is that of Checkpoints.
+func (r *reader) RecentCheckpoints(ctx context.Context, size uint64, most int) ([]Checkpoint, error) {
+	return r.checkpoints(ctx, "SELECT size, note, tail, mac FROM checkpoint WHERE size <= ? ORDER BY size DESC LIMIT ?",
+		int64(min(size, math.MaxInt64)), max(most, 0))
+}
+
+// checkpoints returns the checkpoints of a query.
+func (r *reader) checkpoints(ctx context.Context, query string, args ...any) (list []Checkpoint, err error) {
 	var c *chain.Chain
 	if r.secret != nil {
 		c = chain.New(r.secret)
@@ -75,6 +88,6 @@ func (r *reader) Checkpoints(ctx context.Context) (list []Checkpoint, err error)
 		}
 		list = append(list, p)
 		return err
-	}, "SELECT size, note, tail, mac FROM checkpoint ORDER BY size")
+	}, query, args...)
 	return list, err
 }

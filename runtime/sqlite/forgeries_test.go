@@ -20,6 +20,7 @@ import (
 
 	"github.com/ambit-tools/ambit/internal/battery"
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/audit"
 	"github.com/ambit-tools/ambit/runtime/journal"
 	"github.com/ambit-tools/ambit/runtime/sqlite"
@@ -119,7 +120,7 @@ func (a *app) work(t *testing.T, from, to int, approve bool) {
 		}
 		out := turn.Execute(t.Context(), runtime.Call{ID: fmt.Sprint("c", i), Tool: tool, Input: []byte(`{"text":"some"}`)})
 		if approve && out.Kind == runtime.Pending {
-			res := a.exec.Decide(t.Context(), out.RequestID, engine.Answer{By: operator.Program("mallory"), Approve: true, Grant: consent.ForSession, Cover: runtime.CoverTool})
+			res := a.exec.Decide(t.Context(), out.RequestID, action.Answer{By: operator.Program("mallory"), Approve: true, Grant: consent.ForSession, Cover: runtime.CoverTool})
 			require.Equal(t, consent.Accepted, res.Kind, res.Reason)
 			continue
 		}

@@ -77,6 +77,8 @@ func used(t *testing.T, path string) (s *Store, r *Reader) {
 	require.NoError(t, err)
 	_, err = r.Checkpoints(ctx)
 	require.NoError(t, err)
+	_, err = r.RecentCheckpoints(ctx, 400, 2)
+	require.NoError(t, err)
 	_, err = r.Head(ctx)
 	require.NoError(t, err)
 	return s, r
@@ -202,6 +204,7 @@ func TestAPageReadsAnIndex(t *testing.T) {
 		"call_settled WHERE true AND " + unfinished + " ORDER BY":     "SCAN call USING INDEX call_unfinished",
 		"call_settled WHERE true AND " + unsettled + " ORDER BY":      "SCAN call USING INDEX call_unsettled",
 		"WITH RECURSIVE s(id)":                                        "SEARCH call USING COVERING INDEX sqlite_autoindex_call_1 (session>?)",
+		"FROM checkpoint WHERE size <= ?":                             "SEARCH checkpoint USING INTEGER PRIMARY KEY (rowid<?)",
 		"SELECT ?1, '', count(*)":                                     "SEARCH call USING COVERING INDEX sqlite_autoindex_call_1 (session=?)",
 		"SELECT ?1, run, count(*)":                                    "SEARCH call USING INDEX sqlite_autoindex_call_1 (session=?)",
 	} {

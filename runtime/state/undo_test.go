@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/content"
 	"github.com/ambit-tools/ambit/runtime/sqlite"
 	"github.com/ambit-tools/ambit/runtime/sqltx"
@@ -136,13 +137,13 @@ func TestHandlerAndUndoHandlerShareAHelper(t *testing.T) {
 	assert.Equal(t, []string{"done", "done", "done"}, o.stands())
 
 	o.fails = errors.New("mischief")
-	_, err = s.Undo(t.Context(), engine.UndoRequest{CallID: "c1", By: operator.Program("ops")})
-	_, code := engine.ResultOf(err)
-	assert.Equal(t, engine.CodeHandlerError, code, err)
+	_, err = s.Undo(t.Context(), action.UndoRequest{CallID: "c1", By: operator.Program("ops")})
+	_, code := action.ResultOf(err)
+	assert.Equal(t, action.CodeHandlerError, code, err)
 	assert.Equal(t, []string{"done", "done", "done"}, o.stands(), "it is rolled back")
 
 	o.fails = nil
-	_, err = s.Undo(t.Context(), engine.UndoRequest{CallID: "c1", By: operator.Program("ops")})
+	_, err = s.Undo(t.Context(), action.UndoRequest{CallID: "c1", By: operator.Program("ops")})
 	require.NoError(t, err)
 	assert.Equal(t, []string{"undone", "undone", "undone"}, o.stands())
 	assert.Equal(t, []string{"done", "undone", "undone"}, o.outside, "what is outside of participants nobody takes back")

@@ -9,8 +9,8 @@ import (
 
 	"github.com/coder/websocket"
 
+	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/consent"
-	"github.com/ambit-tools/ambit/runtime/engine"
 	"github.com/ambit-tools/ambit/runtime/internal/httpguard"
 )
 
@@ -93,11 +93,11 @@ func (c *client) decide(ctx context.Context, d decision) (*answered, *httpguard.
 	return out, httpguard.Rejected(res.Reason)
 }
 
-func (d *decision) answer() (a engine.Answer, err error) {
+func (d *decision) answer() (a action.Answer, err error) {
 	if d.Request == "" || d.Approve == nil {
 		return a, errors.New("an answer lacks its request, or what it says")
 	}
-	a = engine.Answer{NoWait: true, Approve: *d.Approve, Message: d.Message, CoverArgs: d.Where, Edit: d.Edit, Binding: d.Binding}
+	a = action.Answer{NoWait: true, Approve: *d.Approve, Message: d.Message, CoverArgs: d.Where, Edit: d.Edit, Binding: d.Binding}
 	if d.Grant != "" {
 		err = a.Grant.UnmarshalText([]byte(d.Grant))
 	}

@@ -8,8 +8,8 @@ import (
 	"sync"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/consent"
-	"github.com/ambit-tools/ambit/runtime/engine"
 )
 
 // The errors of Notify.
@@ -22,7 +22,7 @@ var (
 
 // A Decider takes answers. It is a [engine.Executor].
 type Decider interface {
-	Decide(ctx context.Context, requestID string, a engine.Answer) engine.Resolution
+	Decide(ctx context.Context, requestID string, a action.Answer) action.Resolution
 }
 
 // An Approver receives requests and answers them one by one, in the order in which
@@ -45,9 +45,9 @@ type notice struct {
 // An answerer carries on the conversation with the person or function that answers.
 type answerer interface {
 	// answer returns what is answered; false when nothing is. An error ends Serve.
-	answer(ctx context.Context, r *runtime.ConsentRequest) (engine.Answer, bool, error)
+	answer(ctx context.Context, r *runtime.ConsentRequest) (action.Answer, bool, error)
 	// told says what became of the answer.
-	told(r *runtime.ConsentRequest, res engine.Resolution)
+	told(r *runtime.ConsentRequest, res action.Resolution)
 	// idle is called while there is nothing to answer. It ends with ctx.
 	idle(ctx context.Context) error
 }
@@ -59,18 +59,18 @@ func newApprover(by string, begin func(context.Context) (answerer, error)) *Appr
 // Func returns an approver that is a function: what it returns is the answer, and
 // when it returns false the request stays open for other approvers. The context ends
 // with the request.
-func Func(answer func(context.Context, *runtime.ConsentRequest) (engine.Answer, bool)) *Approver {
+func Func(answer func(context.Context, *runtime.ConsentRequest) (action.Answer, bool)) *Approver {
 	return newApprover("", func(context.Context) (answerer, error) { return function(answer), nil })
 }
 
-type function func(context.Context, *runtime.ConsentRequest) (engine.Answer, bool)
+type function func(context.Context, *runtime.ConsentRequest) (action.Answer, bool)
 
-func (f function) answer(ctx context.Context, r *runtime.ConsentRequest) (engine.Answer, bool, error) {
+func (f function) answer(ctx context.Context, r *runtime.ConsentRequest) (action.Answer, bool, error) {
 	a, ok := f(ctx, r)
 	return a, ok, nil
 }
 
-func (function) told(*runtime.ConsentRequest, engine.Resolution) {}
+func (function) told(*runtime.ConsentRequest, action.Resolution) {}
 
 func (function) idle(ctx context.Context) error {
 	<-ctx.Done()

@@ -7,10 +7,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ambit-tools/ambit/runtime/engine"
 	"github.com/ambit-tools/ambit/runtime/operator"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/consent"
 )
 
@@ -131,12 +131,12 @@ func (d *dialogue) showPreview() {
 }
 
 // choose asks until there is an answer.
-func (d *dialogue) choose(ctx context.Context) (engine.Answer, error) {
+func (d *dialogue) choose(ctx context.Context) (action.Answer, error) {
 	for {
 		d.menu()
 		line, err := d.read(ctx, "choice")
 		if err != nil {
-			return engine.Answer{}, err
+			return action.Answer{}, err
 		}
 		a, done, err := d.take(ctx, strings.ToLower(strings.TrimSpace(line)))
 		if err != nil || done {
@@ -161,7 +161,7 @@ func (d *dialogue) menu() {
 }
 
 // take carries out one choice. It is not done when something has to be chosen again.
-func (d *dialogue) take(ctx context.Context, choice string) (a engine.Answer, done bool, err error) {
+func (d *dialogue) take(ctx context.Context, choice string) (a action.Answer, done bool, err error) {
 	a.By = operator.Program(d.by)
 	switch {
 	case choice == "y" || choice == "yes":
@@ -215,7 +215,7 @@ func (d *dialogue) lasting(ctx context.Context) (consent.GrantLifetime, time.Dur
 
 // confirm shows what an approval will store, and asks once more when that is
 // more than the approval of this call.
-func (d *dialogue) confirm(ctx context.Context, a engine.Answer) (engine.Answer, bool, error) {
+func (d *dialogue) confirm(ctx context.Context, a action.Answer) (action.Answer, bool, error) {
 	d.printf("  %s\n", Escape(d.stored(a)))
 	if a.Grant == consent.Once {
 		return a, true, nil

@@ -9,6 +9,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime/operator"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/terminal"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
@@ -33,9 +34,9 @@ func Example() {
 	ask := runtime.PolicyFunc(func(context.Context, *runtime.PolicyInput) (runtime.Decision, error) {
 		return runtime.Decision{Effect: runtime.EffectAllow}, nil
 	})
-	approver := terminal.Func(func(_ context.Context, r *runtime.ConsentRequest) (engine.Answer, bool) {
+	approver := terminal.Func(func(_ context.Context, r *runtime.ConsentRequest) (action.Answer, bool) {
 		fmt.Printf("asked about %s %s\n", r.Tool, r.Shown)
-		return engine.Answer{By: operator.Program("alice"), Approve: true}, true
+		return action.Answer{By: operator.Program("alice"), Approve: true}, true
 	})
 	exec, err := engine.NewExecutor(reg, ask, engine.WithApprover(approver))
 	if err != nil {

@@ -10,11 +10,10 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/ambit-tools/ambit/runtime/engine"
-
 	"github.com/stretchr/testify/require"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/terminal"
 )
@@ -61,15 +60,15 @@ func (p *person) heard() string {
 
 // A desk takes answers.
 type desk struct {
-	answers chan engine.Answer
-	res     engine.Resolution
+	answers chan action.Answer
+	res     action.Resolution
 }
 
 func newDesk() *desk {
-	return &desk{answers: make(chan engine.Answer, 10), res: engine.Resolution{Kind: consent.Accepted}}
+	return &desk{answers: make(chan action.Answer, 10), res: action.Resolution{Kind: consent.Accepted}}
 }
 
-func (d *desk) Decide(_ context.Context, _ string, a engine.Answer) engine.Resolution {
+func (d *desk) Decide(_ context.Context, _ string, a action.Answer) action.Resolution {
 	d.answers <- a
 	return d.res
 }
@@ -93,13 +92,13 @@ func request(args string) *runtime.ConsentRequest {
 
 // converse asks one person about one request and returns what was answered, if
 // anything was, and what was said.
-func converse(t *testing.T, r *runtime.ConsentRequest, lines ...string) (given *engine.Answer, said string) {
+func converse(t *testing.T, r *runtime.ConsentRequest, lines ...string) (given *action.Answer, said string) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) { given, said = talk(t, r, lines) })
 	return given, said
 }
 
-func talk(t *testing.T, r *runtime.ConsentRequest, lines []string) (*engine.Answer, string) {
+func talk(t *testing.T, r *runtime.ConsentRequest, lines []string) (*action.Answer, string) {
 	t.Helper()
 	p, d := newPerson(lines...), newDesk()
 	a, err := terminal.New("alice", p, p)

@@ -8,9 +8,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ambit-tools/ambit/runtime/engine"
-
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/consent"
 )
 
@@ -96,7 +95,7 @@ func predicates(line string, values map[string]json.RawMessage) ([]consent.Predi
 }
 
 // stored says what an approval leaves behind.
-func (d *dialogue) stored(a engine.Answer) string {
+func (d *dialogue) stored(a action.Answer) string {
 	if a.Grant == consent.Once {
 		return "This will be recorded: " + quoteID(d.by) + " approves this call, once."
 	}

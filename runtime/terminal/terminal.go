@@ -9,11 +9,11 @@ import (
 	"os"
 
 	"github.com/ambit-tools/ambit/runtime/consent"
-	"github.com/ambit-tools/ambit/runtime/engine"
 
 	"golang.org/x/term"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/action"
 )
 
 // An Option changes how a terminal looks.
@@ -116,22 +116,22 @@ func (c *console) read(ctx context.Context, prompt string) (string, error) {
 }
 
 // answer implements answerer.
-func (c *console) answer(ctx context.Context, r *runtime.ConsentRequest) (engine.Answer, bool, error) {
+func (c *console) answer(ctx context.Context, r *runtime.ConsentRequest) (action.Answer, bool, error) {
 	d := dialogue{console: c, r: r, whole: false}
 	d.show()
 	a, err := d.choose(ctx)
 	switch {
 	case errors.Is(err, errGone):
 		fmt.Fprintf(c.out, "\n%s\n", c.colour.yellow("This request has ended: it was answered elsewhere, ran out or is not wanted any more."))
-		return engine.Answer{}, false, nil
+		return action.Answer{}, false, nil
 	case err != nil:
-		return engine.Answer{}, false, err
+		return action.Answer{}, false, err
 	}
 	return a, true, nil
 }
 
 // told implements answerer.
-func (c *console) told(r *runtime.ConsentRequest, res engine.Resolution) {
+func (c *console) told(r *runtime.ConsentRequest, res action.Resolution) {
 	switch {
 	case res.Kind == consent.Rejected:
 		fmt.Fprintf(c.out, "%s\n", c.colour.red("Not taken: "+res.Reason.String()+"."))

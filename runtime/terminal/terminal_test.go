@@ -9,7 +9,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/ambit-tools/ambit/runtime/engine"
 	"github.com/ambit-tools/ambit/runtime/operator"
 
 	"github.com/stretchr/testify/assert"
@@ -17,6 +16,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/terminal"
 )
@@ -60,34 +60,34 @@ func TestWholeDialogue(t *testing.T) {
 	r := request(args)
 	r.Preview = &consent.Preview{Text: diff}
 	a, said := converse(t, r, "y")
-	assert.Equal(t, &engine.Answer{By: operator.Program("alice"), Approve: true}, a)
+	assert.Equal(t, &action.Answer{By: operator.Program("alice"), Approve: true}, a)
 	assert.Equal(t, shown, said)
 }
 
 func TestAnswers(t *testing.T) {
 	for name, test := range map[string]struct {
 		lines []string
-		want  engine.Answer
+		want  action.Answer
 		says  string
 	}{
-		"no":                   {[]string{"n", "not on a Sunday"}, engine.Answer{Message: "not on a Sunday"}, ""},
-		"no, without a reason": {[]string{"NO", ""}, engine.Answer{}, ""},
-		"again": {[]string{"e", "15m", "yes"}, engine.Answer{Approve: true, Grant: consent.ForDuration, For: 15 * time.Minute},
+		"no":                   {[]string{"n", "not on a Sunday"}, action.Answer{Message: "not on a Sunday"}, ""},
+		"no, without a reason": {[]string{"NO", ""}, action.Answer{}, ""},
+		"again": {[]string{"e", "15m", "yes"}, action.Answer{Approve: true, Grant: consent.ForDuration, For: 15 * time.Minute},
 			`This will be stored: "alice" allows calls of file_write with exactly these arguments by "agent" for 15m. It answers what declared asks; it lifts no refusal and no limit.`},
-		"any": {[]string{"t", "session", "y"}, engine.Answer{Approve: true, Grant: consent.ForSession, Cover: runtime.CoverTool},
+		"any": {[]string{"t", "session", "y"}, action.Answer{Approve: true, Grant: consent.ForSession, Cover: runtime.CoverTool},
 			`"alice" allows every call of file_write, whatever its arguments, by "agent" until the session ends.`},
-		"alike": {[]string{"a", "path^=docs/ mode", "2h", "y"}, engine.Answer{
+		"alike": {[]string{"a", "path^=docs/ mode", "2h", "y"}, action.Answer{
 			Approve: true, Grant: consent.ForDuration, For: 2 * time.Hour, Cover: runtime.CoverArgs, CoverArgs: []consent.Predicate{
 				{Member: "path", Op: consent.OpPrefix, Value: json.RawMessage(`"docs/"`)},
 				{Member: "mode", Op: consent.OpEqual, Value: json.RawMessage(`3`)},
 			}}, `calls of file_write in which path begins with "docs/" and mode is 3 by "agent" for 2h.`},
-		"an empty line is no answer":          {[]string{"", "  ", "x", "y"}, engine.Answer{Approve: true}, "Type one of the letters."},
-		"what is not confirmed is not stored": {[]string{"t", "session", "", "n", ""}, engine.Answer{}, "store this (yes or no)"},
-		"no duration":                         {[]string{"e", "-5m", "e", "soon", "y"}, engine.Answer{Approve: true}, "Write a duration such as 15m, or session."},
-		"no such argument":                    {[]string{"a", "pth", "y"}, engine.Answer{Approve: true}, `there is no argument "pth" that a grant may name`},
-		"no text":                             {[]string{"a", "mode^=3", "y"}, engine.Answer{Approve: true}, `"mode" is no text`},
-		"another text":                        {[]string{"a", "path^=/etc", "y"}, engine.Answer{Approve: true}, `"path" of this call does not begin with "/etc"`},
-		"nothing alike":                       {[]string{"a", "", "y"}, engine.Answer{Approve: true}, `name at least one argument`},
+		"an empty line is no answer":          {[]string{"", "  ", "x", "y"}, action.Answer{Approve: true}, "Type one of the letters."},
+		"what is not confirmed is not stored": {[]string{"t", "session", "", "n", ""}, action.Answer{}, "store this (yes or no)"},
+		"no duration":                         {[]string{"e", "-5m", "e", "soon", "y"}, action.Answer{Approve: true}, "Write a duration such as 15m, or session."},
+		"no such argument":                    {[]string{"a", "pth", "y"}, action.Answer{Approve: true}, `there is no argument "pth" that a grant may name`},
+		"no text":                             {[]string{"a", "mode^=3", "y"}, action.Answer{Approve: true}, `"mode" is no text`},
+		"another text":                        {[]string{"a", "path^=/etc", "y"}, action.Answer{Approve: true}, `"path" of this call does not begin with "/etc"`},
+		"nothing alike":                       {[]string{"a", "", "y"}, action.Answer{Approve: true}, `name at least one argument`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			test.want.By = operator.Program("alice")
@@ -103,7 +103,7 @@ func TestOnlyDeclaredCoversAreOffered(t *testing.T) {
 	r := request(args)
 	r.Covers = []runtime.GrantCover{runtime.CoverExact}
 	got, said := converse(t, r, "a", "t", "n", "")
-	assert.Equal(t, &engine.Answer{By: operator.Program("alice")}, got)
+	assert.Equal(t, &action.Answer{By: operator.Program("alice")}, got)
 	assert.NotContains(t, said, "a  alike")
 	assert.NotContains(t, said, "t  any")
 	assert.Equal(t, 2, strings.Count(said, "Type one of the letters."))
@@ -219,7 +219,7 @@ func TestTypedAheadAnswersNothing(t *testing.T) {
 }
 
 func TestResolutionsAreTold(t *testing.T) {
-	for want, res := range map[string]engine.Resolution{
+	for want, res := range map[string]action.Resolution{
 		"Not taken: expired.":                    {Kind: consent.Rejected, Reason: consent.RequestExpired},
 		"Recorded. 2 more approvals are wanted.": {Kind: consent.Recorded, Missing: 2},
 		"Accepted. file_write: completed.":       {Kind: consent.Accepted, Outcome: &runtime.Outcome{Kind: runtime.Completed}},
@@ -230,7 +230,7 @@ func TestResolutionsAreTold(t *testing.T) {
 }
 
 // tells wants a person who says yes to be told what became of it.
-func tells(t *testing.T, res engine.Resolution, want string) {
+func tells(t *testing.T, res action.Resolution, want string) {
 	p, d := newPerson("y"), newDesk()
 	d.res = res
 	a, err := terminal.New("alice", p, p)
@@ -251,11 +251,11 @@ func tells(t *testing.T, res engine.Resolution, want string) {
 func TestEditedRequestIsShownAgain(t *testing.T) {
 	d := &editedDesk{desk: newDesk(), now: request(`{"path":"b"}`)}
 	d.now.Binding = consent.Digest{2}
-	d.res = engine.Resolution{Reason: consent.TermsChanged}
+	d.res = action.Resolution{Reason: consent.TermsChanged}
 	shown := make(chan string, 2)
-	a := terminal.Func(func(_ context.Context, r *runtime.ConsentRequest) (engine.Answer, bool) {
+	a := terminal.Func(func(_ context.Context, r *runtime.ConsentRequest) (action.Answer, bool) {
 		shown <- string(r.Args)
-		return engine.Answer{By: operator.Program("code"), Approve: len(shown) == 1}, len(shown) < 3
+		return action.Answer{By: operator.Program("code"), Approve: len(shown) == 1}, len(shown) < 3
 	})
 	first := request(`{"path":"a"}`)
 	first.Binding = consent.Digest{1}
@@ -263,8 +263,8 @@ func TestEditedRequestIsShownAgain(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	served := make(chan error, 1)
 	go func() { served <- a.Serve(ctx, d) }()
-	assert.Equal(t, engine.Answer{By: operator.Program("code"), Approve: true, Binding: consent.Digest{1}}, <-d.answers)
-	assert.Equal(t, engine.Answer{By: operator.Program("code"), Binding: consent.Digest{2}}, <-d.answers)
+	assert.Equal(t, action.Answer{By: operator.Program("code"), Approve: true, Binding: consent.Digest{1}}, <-d.answers)
+	assert.Equal(t, action.Answer{By: operator.Program("code"), Binding: consent.Digest{2}}, <-d.answers)
 	assert.Equal(t, []string{`{"path":"a"}`, `{"path":"b"}`}, []string{<-shown, <-shown})
 	stop()
 	require.NoError(t, <-served)
@@ -276,9 +276,9 @@ type editedDesk struct {
 	now *runtime.ConsentRequest
 }
 
-func (d *editedDesk) Decide(ctx context.Context, id string, a engine.Answer) engine.Resolution {
+func (d *editedDesk) Decide(ctx context.Context, id string, a action.Answer) action.Resolution {
 	res := d.desk.Decide(ctx, id, a)
-	d.res = engine.Resolution{Kind: consent.Accepted}
+	d.res = action.Resolution{Kind: consent.Accepted}
 	return res
 }
 
@@ -286,8 +286,8 @@ func (d *editedDesk) Request(id string) (*runtime.ConsentRequest, bool) { return
 
 func TestFunc(t *testing.T) {
 	d := newDesk()
-	a := terminal.Func(func(_ context.Context, r *runtime.ConsentRequest) (engine.Answer, bool) {
-		return engine.Answer{By: operator.Program("code"), Approve: r.Tool == "file_write"}, r.CallID != "c2"
+	a := terminal.Func(func(_ context.Context, r *runtime.ConsentRequest) (action.Answer, bool) {
+		return action.Answer{By: operator.Program("code"), Approve: r.Tool == "file_write"}, r.CallID != "c2"
 	})
 	left := request(args)
 	left.CallID = "c2"
@@ -296,7 +296,7 @@ func TestFunc(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	served := make(chan error, 1)
 	go func() { served <- a.Serve(ctx, d) }()
-	assert.Equal(t, engine.Answer{By: operator.Program("code"), Approve: true}, <-d.answers)
+	assert.Equal(t, action.Answer{By: operator.Program("code"), Approve: true}, <-d.answers)
 	stop()
 	require.NoError(t, <-served)
 	assert.Empty(t, d.answers)

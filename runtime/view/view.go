@@ -12,6 +12,7 @@ import (
 	"encoding/json"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/engine"
 	"github.com/ambit-tools/ambit/runtime/operator"
@@ -35,14 +36,14 @@ type Request struct {
 }
 
 // Of returns a request as a viewer may see it: the operator policy must allow the viewer to see it. The
-// error is an *engine.ActionError. A viewer who may not see the request is not told whether there is one.
+// error is an *action.Error. A viewer who may not see the request is not told whether there is one.
 func Of(ctx context.Context, exec *engine.Executor, id string, viewer operator.Actor) (*Request, error) {
 	if err := exec.May(ctx, operator.See, viewer, operator.Target{Request: id}); err != nil {
 		return nil, err
 	}
 	r, ok := exec.Request(id)
 	if !ok {
-		return nil, &engine.ActionError{Code: engine.CodeUnknownRequest}
+		return nil, &action.Error{Code: action.CodeUnknownRequest}
 	}
 	return of(ctx, exec, r, viewer), nil
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/engine"
 	"github.com/ambit-tools/ambit/runtime/operator"
@@ -135,16 +136,16 @@ func TestView(t *testing.T) {
 	}
 	assert.Regexp(t, `\(sensitive: 15 characters, [0-9a-f]{16}\)`, form["args"].(map[string]any)["password"])
 
-	require.Equal(t, consent.Accepted, exec.Decide(t.Context(), id, engine.Answer{By: alice, Approve: true}).Kind)
+	require.Equal(t, consent.Accepted, exec.Decide(t.Context(), id, action.Answer{By: alice, Approve: true}).Kind)
 	r, err = view.Of(t.Context(), exec, id, alice)
 	require.NoError(t, err)
 	assert.NotContains(t, text(t, r), secret, "the call is over")
 	assert.Empty(t, view.Open(t.Context(), exec, alice))
 
 	_, err = view.Of(t.Context(), exec, "nonsense", operator.Program("job"))
-	var why *engine.ActionError
+	var why *action.Error
 	require.True(t, errors.As(err, &why))
-	assert.Equal(t, engine.CodeUnknownRequest, why.Code)
+	assert.Equal(t, action.CodeUnknownRequest, why.Code)
 	_, err = view.Of(t.Context(), exec, "nonsense", alice)
 	require.ErrorContains(t, err, "not_permitted", "it is not told whether there is such a request")
 }
@@ -181,7 +182,7 @@ func TestEnded(t *testing.T) {
 	alice, eve := operator.Actor{ID: "alice", Method: "token"}, operator.Actor{ID: "eve", Method: "token"}
 	assert.Empty(t, view.Ended(t.Context(), exec, "", 3, alice))
 	for i, id := range ids {
-		require.Equal(t, consent.Accepted, exec.Decide(t.Context(), id, engine.Answer{By: alice}).Kind)
+		require.Equal(t, consent.Accepted, exec.Decide(t.Context(), id, action.Answer{By: alice}).Kind)
 		odd[id] = i%2 == 1
 	}
 	pages := func(viewer operator.Actor) (got []string) {

@@ -16,6 +16,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime/engine"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/audit"
 	"github.com/ambit-tools/ambit/runtime/content"
 	"github.com/ambit-tools/ambit/runtime/journal"
@@ -78,7 +79,7 @@ func start(ctx context.Context, cfg *config, stderr io.Writer) (a *app, err erro
 		return a, err
 	}
 	a.exec, err = engine.NewExecutor(reg, policy, engine.WithJournal(j), engine.WithPendingRequests(), engine.WithArtifacts(artifacts{objects}),
-		engine.WithPolicyTimeout(time.Minute), engine.WithErrorHandler(func(e *engine.CallError) { fmt.Fprintf(stderr, "operator: %v\n", e) }))
+		engine.WithPolicyTimeout(time.Minute), engine.WithErrorHandler(func(e *action.CallError) { fmt.Fprintf(stderr, "operator: %v\n", e) }))
 	if err != nil {
 		return a, err
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime/engine"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/opa"
 )
 
@@ -114,7 +115,7 @@ func newExecutor(h *handler, cfg *config, stderr io.Writer) (*engine.Executor, e
 	if err != nil {
 		return nil, err
 	}
-	return engine.NewExecutor(reg, policy, engine.WithPolicyTimeout(5*time.Second), engine.WithErrorHandler(func(e *engine.CallError) {
+	return engine.NewExecutor(reg, policy, engine.WithPolicyTimeout(5*time.Second), engine.WithErrorHandler(func(e *action.CallError) {
 		if cfg.verbose {
 			fmt.Fprintf(stderr, "operator: %v\n", e)
 		}

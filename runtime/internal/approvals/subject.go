@@ -2,11 +2,13 @@ package approvals
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/consent"
+	"github.com/ambit-tools/ambit/runtime/internal/decision"
 	"github.com/ambit-tools/ambit/runtime/internal/tools"
 	"github.com/ambit-tools/ambit/runtime/internal/usercode"
 	"github.com/ambit-tools/ambit/runtime/internal/wording"
@@ -25,20 +27,23 @@ type Subject struct {
 // judge asks the policy about other arguments of the call. It returns the arguments and their text after
 // the rewrites of the policy.
 func (s *Subject) judge(ctx context.Context, text []byte, args wire.Value) (d runtime.Decision, _ []byte, final wire.Value, err error) {
-	d, err = s.Decide(ctx, args)
-	if err != nil || len(d.Rewrites) == 0 || refuses(&d) {
-		return d, text, args, err
-	}
-	rewritten, final, err := s.Tool.Rewrite(text, args, d.Rewrites)
-	if err != nil {
-		return d, text, args, err
-	}
-	d, err = s.Decide(ctx, final)
-	return d, rewritten, final, err
+	var r decision.Result
+	a := asker{subject: s, ctx: ctx}
+	r.Ask(&a, s.Tool, args, text)
+	return r.Decision, r.Text, r.Args, cmp.Or(a.err, r.Err)
 }
 
-func refuses(d *runtime.Decision) bool {
-	return len(d.Denials) > 0 || d.Effect == runtime.EffectDeny
+// An asker asks the policy of a subject.
+type asker struct {
+	subject *Subject
+	ctx     context.Context
+	err     error // why there is no answer
+}
+
+// Ask asks about arguments.
+func (a *asker) Ask(args wire.Value, _ []byte) (d runtime.Decision, ok bool) {
+	d, a.err = a.subject.Decide(a.ctx, args)
+	return d, a.err == nil
 }
 
 // question returns the question about the call with some arguments.
@@ -59,7 +64,7 @@ type Edit struct {
 }
 
 // Edit decodes the arguments of an approver's edit, asks the policy about them, and stores the resulting
-// question in the answer. present are those with which the call would run otherwise.
+// question in the answer. present are those with which the call would run otherwise (SEMANTICS 5.2).
 func (a *Approvals[C]) Edit(ctx context.Context, request string, text []byte, answer *consent.Answer, present wire.Value, s *Subject) (e Edit) {
 	answer.Edit = &consent.Edit{}
 	text = a.Unmask(request, text, present)
@@ -79,12 +84,12 @@ func (a *Approvals[C]) Edit(ctx context.Context, request string, text []byte, an
 	if rejection != consent.NotRejected || !was.Requirement.AllowEdit {
 		return e
 	}
-	decision, text, final, err := s.judge(ctx, bytes.Clone(text), args)
-	if e.decision, e.err = decision, err; err != nil || refuses(&decision) {
-		decision = runtime.Decision{} // the evaluation after the approval refuses the call
+	d, text, final, err := s.judge(ctx, bytes.Clone(text), args)
+	if e.decision, e.err = d, err; err != nil || decision.Denies(&d) {
+		d = runtime.Decision{} // the evaluation after the approval refuses the call
 	}
 	e.Args, e.Text = final, text
-	asked, err := s.question(final, &decision)
+	asked, err := s.question(final, &d)
 	if err != nil {
 		answer.Edit.Err = err
 		return e

@@ -16,6 +16,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime/operator"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/audit"
 )
 
@@ -183,10 +184,10 @@ func (w *world) checkUndo(k *known) error {
 	}
 	var res error
 	err := w.perform(func() error {
-		_, res = w.exec.Session(session).Undo(w.ctx, engine.UndoRequest{CallID: k.id, By: operator.Program("alice")})
+		_, res = w.exec.Session(session).Undo(w.ctx, action.UndoRequest{CallID: k.id, By: operator.Program("alice")})
 		return nil
 	})
-	result, code := engine.ResultOf(res)
+	result, code := action.ResultOf(res)
 	w.say("undo %s once more: %v %v", k.id, result, code)
 	if err == nil && !k.undone {
 		w.tally[fmt.Sprintf("undo in flight: %v %v", result, code)]++
@@ -194,14 +195,14 @@ func (w *world) checkUndo(k *known) error {
 	switch {
 	case err != nil:
 		return err
-	case code == engine.CodeJournalUnavailable:
+	case code == action.CodeJournalUnavailable:
 		w.lost = true
-	case code != engine.CodeAlreadyUndone && (k.undone || res != nil):
+	case code != action.CodeAlreadyUndone && (k.undone || res != nil):
 		return fmt.Errorf("it is %v %v", result, code)
 	case !k.undone:
 		for _, p := range k.plan.Paths {
 			want := k.plan.Text
-			if code == engine.CodeAlreadyUndone {
+			if code == action.CodeAlreadyUndone {
 				want = k.before[p]
 			}
 			if files[p] != want {
@@ -287,7 +288,7 @@ func (w *world) read(dir string, into map[string]string) error {
 // checkGrants requires the grants that an approver was told of.
 func (w *world) checkGrants() (err error) {
 	var got []string
-	for _, g := range w.exec.Grants(engine.GrantFilter{Live: true}) {
+	for _, g := range w.exec.Grants(action.GrantFilter{Live: true}) {
 		got = append(got, g.ID)
 	}
 	w.m.note(func(m *model) {

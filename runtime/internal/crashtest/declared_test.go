@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/journal"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
@@ -99,7 +100,7 @@ func withChange(t *testing.T, j journal.Journal, of *kind, change func(*runtime.
 	reg, err := runtime.NewRegistry(tools...)
 	require.NoError(t, err)
 	exec, err := engine.NewExecutor(reg, runtime.PolicyFunc(allow), engine.WithJournal(j), engine.WithPendingRequests(),
-		engine.WithErrorHandler(func(*engine.CallError) {}), engine.WithMinimumBudget(0),
+		engine.WithErrorHandler(func(*action.CallError) {}), engine.WithMinimumBudget(0),
 		engine.WithArtifacts(shelf{}))
 	require.NoError(t, err)
 	return exec
@@ -169,9 +170,9 @@ func recoverUnder(t *testing.T, history []journal.Entry, told map[string]string,
 	s := exec.Session(session)
 	for _, id := range slices.Sorted(maps.Keys(told)) {
 		if what := told[id]; what == "undone" {
-			_, err := s.Undo(t.Context(), engine.UndoRequest{CallID: id, By: operator.Program("ops")})
-			_, code := engine.ResultOf(err)
-			ok = assert.Equal(t, engine.CodeAlreadyUndone, code, id) && ok
+			_, err := s.Undo(t.Context(), action.UndoRequest{CallID: id, By: operator.Program("ops")})
+			_, code := action.ResultOf(err)
+			ok = assert.Equal(t, action.CodeAlreadyUndone, code, id) && ok
 		} else {
 			ok = assert.Contains(t, ends[what], s.Await(t.Context(), id).Kind, fmt.Sprint(id, " ", what)) && ok
 		}

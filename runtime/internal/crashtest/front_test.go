@@ -77,6 +77,18 @@ func (f *front) Checkpoints(context.Context) ([]sqlite.Checkpoint, error) {
 	return slices.Clone(f.list), nil
 }
 
+// RecentCheckpoints implements audit.Store.
+func (f *front) RecentCheckpoints(_ context.Context, size uint64, most int) (list []sqlite.Checkpoint, err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, c := range slices.Backward(f.list) {
+		if c.Size <= size && len(list) < most {
+			list = append(list, c)
+		}
+	}
+	return list, nil
+}
+
 // A shop is where a world's journal is: a store, or a front of one.
 type shop interface {
 	journal.Journal

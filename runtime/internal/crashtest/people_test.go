@@ -4,10 +4,10 @@ import (
 	"fmt"
 
 	"github.com/ambit-tools/ambit/runtime/consent"
-	"github.com/ambit-tools/ambit/runtime/engine"
 	"github.com/ambit-tools/ambit/runtime/operator"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/action"
 )
 
 // What people do with calls: they answer, cancel, undo, and say what became of them.
@@ -31,13 +31,13 @@ func (w *world) decide() error {
 	if w.rng.IntN(6) == 0 {
 		return w.withdraw(id)
 	}
-	answer := engine.Answer{By: operator.Program("alice"), Approve: w.rng.IntN(4) > 0}
+	answer := action.Answer{By: operator.Program("alice"), Approve: w.rng.IntN(4) > 0}
 	if answer.Approve && w.rng.IntN(4) == 0 {
 		answer.Grant, answer.Cover = consent.ForSession, runtime.CoverTool
 	}
 	ctx, cancel := w.ctxFor(w.rng.IntN(2) == 0)
 	defer cancel()
-	var res engine.Resolution
+	var res action.Resolution
 	err := w.perform(func() error {
 		res = w.exec.Decide(ctx, request, answer)
 		w.m.note(func(m *model) {
@@ -81,15 +81,15 @@ func (w *world) resolve() error {
 	}
 	var res error
 	err := w.perform(func() error {
-		res = w.exec.Resolve(w.ctx, session.ID, id, engine.ResolveRequest{TookEffect: happened, By: operator.Program("alice")})
+		res = w.exec.Resolve(w.ctx, session.ID, id, action.ResolveRequest{TookEffect: happened, By: operator.Program("alice")})
 		return nil
 	})
-	result, code := engine.ResultOf(res)
+	result, code := action.ResultOf(res)
 	w.say("resolve %s: %t: %v %v", id, happened, result, code)
 	switch {
 	case err != nil:
 		return err
-	case code == engine.CodeJournalUnavailable:
+	case code == action.CodeJournalUnavailable:
 		w.lost = true
 		return nil
 	case res != nil:
@@ -109,12 +109,12 @@ func (w *world) withdraw(id string) error {
 		res = w.exec.Cancel(w.ctx, session.ID, id, operator.Program("alice"), "")
 		return nil
 	})
-	result, code := engine.ResultOf(res)
+	result, code := action.ResultOf(res)
 	w.say("cancel %s: %v %v", id, result, code)
 	switch {
 	case err != nil:
 		return err
-	case code == engine.CodeJournalUnavailable:
+	case code == action.CodeJournalUnavailable:
 		w.lost = true
 		return nil
 	case res != nil:
@@ -169,24 +169,24 @@ func (w *world) undoCall(id string) error {
 	})
 	var res error
 	err := w.perform(func() error {
-		_, res = w.exec.Session(session).Undo(w.ctx, engine.UndoRequest{CallID: id, By: operator.Program("alice")})
+		_, res = w.exec.Session(session).Undo(w.ctx, action.UndoRequest{CallID: id, By: operator.Program("alice")})
 		return nil
 	})
-	result, code := engine.ResultOf(res)
+	result, code := action.ResultOf(res)
 	w.say("undo %s: %v %v", id, result, code)
 	w.m.note(func(m *model) {
 		w.aim(3)
 		k := m.call(id)
 		switch {
 		case err != nil:
-		case code == engine.CodeJournalUnavailable:
+		case code == action.CodeJournalUnavailable:
 			w.lost = true
-		case !drifts && w.faulty && code == engine.CodeUnknown: // it goes on when there is room
+		case !drifts && w.faulty && code == action.CodeUnknown: // it goes on when there is room
 			w.lost = true
-		case drifts && code == engine.CodeDrift:
-		case !drifts && !k.undone && (res == nil || again && code == engine.CodeAlreadyUndone):
+		case drifts && code == action.CodeDrift:
+		case !drifts && !k.undone && (res == nil || again && code == action.CodeAlreadyUndone):
 			m.reverted(k)
-		case w.faulty && (code == engine.CodeHandlerError || code == engine.CodeCommitFailed):
+		case w.faulty && (code == action.CodeHandlerError || code == action.CodeCommitFailed):
 			w.broken = true
 		default:
 			err = fmt.Errorf("the undo of %s is %v %v, drift: %t", id, result, code, drifts)

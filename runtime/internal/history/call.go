@@ -3,6 +3,7 @@ package history
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime"
@@ -40,6 +41,8 @@ type Call struct {
 	Prepared                   bool            // its undo was prepared
 	Stored                     bool            // with a state that the undo needs
 	Lost                       string          // why some of these values were not recorded
+
+	Processes []journal.Process // that were started and of which no end is recorded; also of a call that has an outcome
 
 	Sealed  []journal.Seal   // nil: no decision to commit is recorded
 	Decided *runtime.Outcome // the outcome of that decision
@@ -91,6 +94,7 @@ func (c *Call) add(r *journal.Record) error {
 		c.Revision = r.Revision
 	}
 	c.addStart(r)
+	c.addProcess(r)
 	c.addUndo(r)
 	if err := c.addObligations(r); err != nil {
 		return err
@@ -126,6 +130,17 @@ func (c *Call) addStart(r *journal.Record) {
 		c.Pin, c.Effects = r.Pin, r.Effects
 	case r.Kind == runtime.EventRetrying.String() && r.Effects != c.Effects: // under another declaration
 		c.Effects = ""
+	}
+}
+
+// addProcess folds the start or the end of a process.
+func (c *Call) addProcess(r *journal.Record) {
+	switch p := r.Process; {
+	case p == nil:
+	case r.Kind == journal.KindProcessStarted:
+		c.Processes = append(c.Processes, *p)
+	case p.Exit != nil:
+		c.Processes = slices.DeleteFunc(c.Processes, func(q journal.Process) bool { return q.ID == p.ID })
 	}
 }
 

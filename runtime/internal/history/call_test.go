@@ -12,6 +12,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/internal/history"
 	"github.com/ambit-tools/ambit/runtime/journal"
+	"github.com/ambit-tools/ambit/runtime/process"
 	"github.com/ambit-tools/ambit/runtime/rules"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
@@ -87,6 +88,25 @@ func TestRetriesCountTheAttemptThatTheyStart(t *testing.T) {
 	retrying.Effects = journal.EffectsInParts
 	c = one(t, validated, started, retrying)
 	assert.Empty(t, c.Effects, "the attempts were started under several declarations")
+}
+
+// TestProcessesWithoutAnEnd: a process that was started is one to end until its end is recorded, also when
+// its call has an outcome.
+func TestProcessesWithoutAnEnd(t *testing.T) {
+	run := func(kind string, pid int, exit *process.Summary) journal.Record {
+		return of("c", kind, journal.Record{Process: &journal.Process{ID: process.ProcessID{PID: pid, Start: "1"}, Program: "/bin/x", Exit: exit}})
+	}
+	timedOut := of("c", runtime.EventAborted.String(), journal.Record{Mark: journal.MarkEnded, To: "ABORTED"})
+	first, second := run(journal.KindProcessStarted, 1, nil), run(journal.KindProcessStarted, 2, nil)
+	c := one(t, validated, started, first, run(runtime.EventRetrying.String(), 1, &process.Summary{}), second, timedOut)
+	require.Len(t, c.Processes, 1)
+	assert.Equal(t, 2, c.Processes[0].ID.PID)
+	assert.Equal(t, "/bin/x", c.Processes[0].Program)
+	assert.Equal(t, runtime.StateAborted, c.State)
+
+	c = one(t, validated, started, first, second, timedOut, run(runtime.EventLateResult.String(), 2, &process.Summary{}))
+	require.Len(t, c.Processes, 1)
+	assert.Equal(t, 1, c.Processes[0].ID.PID)
 }
 
 func TestValuesThatWereNotRecordedAreLost(t *testing.T) {

@@ -121,6 +121,35 @@ func TestGate(t *testing.T) {
 	})
 }
 
+// TestSetLimit changes the limit of slots that are held and waited for.
+func TestSetLimit(t *testing.T) {
+	var s sched.Scheduler
+	var l sched.Slots
+	l.Open(1, 0)
+	assert.Nil(t, l.Acquire())
+	waits := []*sched.Event{l.Acquire(), l.Acquire(), l.Acquire(), l.Acquire()}
+	fired := func() (n int) {
+		for i, w := range waits {
+			if w.Fired() {
+				assert.Equal(t, i, n, "in the order in which they came")
+				n++
+			}
+		}
+		return n
+	}
+	l.SetLimit(3, &s)
+	assert.Equal(t, 2, fired())
+	l.SetLimit(0, &s) // one is the least
+	l.Release(&s)
+	l.Release(&s)
+	assert.Equal(t, 2, fired(), "one is held, as many as there are")
+	l.Release(&s)
+	assert.Equal(t, 3, fired())
+	l.SetLimit(9, &s)
+	assert.Equal(t, 4, fired())
+	assert.Nil(t, l.Acquire())
+}
+
 // TestSlots: waiting goroutines get slots in the order in which they came, and one that gives up
 // passes its slot on.
 func TestSlots(t *testing.T) {

@@ -11,8 +11,8 @@ import (
 // Slots limit how many handlers of one tool, or evaluations of the policy, run at once. Goroutines
 // that wait get slots in the order in which they came. Open sets the limits before the first use.
 type Slots struct {
-	limit  int   // 0: no limit
-	most   int64 // that may be inside
+	limit  atomic.Int64 // 0: no limit
+	most   int64        // that may be inside
 	inside atomic.Int64
 	queued *atomic.Int64 // counts those that wait, together with those of other Slots; nil: none does
 
@@ -26,7 +26,20 @@ type Slots struct {
 // Open sets how many slots there are, 0 for no limit, and how many more may be inside than have a
 // slot.
 func (l *Slots) Open(limit, queue int) {
-	l.limit, l.most = limit, int64(limit+queue)
+	l.limit.Store(int64(limit))
+	l.most = int64(limit + queue)
+}
+
+// SetLimit changes how many slots there are, to at least one. Those that wait longest get the new ones
+// at once. Where there are fewer than are held, none is given until enough were released.
+func (l *Slots) SetLimit(limit int, s *Scheduler) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.limit.Store(int64(max(1, limit)))
+	for l.running < int(l.limit.Load()) && l.firstWaiting < len(l.waiting) {
+		l.running++
+		l.give(s)
+	}
 }
 
 // CountIn has those that wait counted in n, before the first use.
@@ -40,18 +53,18 @@ func (l *Slots) count(change int64) {
 }
 
 // Limited reports whether there is a limit.
-func (l *Slots) Limited() bool { return l.limit > 0 }
+func (l *Slots) Limited() bool { return l.limit.Load() > 0 }
 
 // Most returns how many may be inside.
 func (l *Slots) Most() int64 { return l.most }
 
 // Enter counts one that needs a slot, or will. It reports false when there are Most inside, one of
-// them the one that it has just counted; Leave undoes that too.
-func (l *Slots) Enter() bool { return l.limit <= 0 || l.inside.Add(1) <= l.most }
+// them the one that it has just counted; Leave undoes that too (SEMANTICS 6.3).
+func (l *Slots) Enter() bool { return l.limit.Load() <= 0 || l.inside.Add(1) <= l.most }
 
 // Leave undoes an Enter.
 func (l *Slots) Leave() {
-	if l.limit > 0 {
+	if l.limit.Load() > 0 {
 		l.inside.Add(-1)
 	}
 }
@@ -71,9 +84,9 @@ func (l *Slots) AcquireThen(then func(wait *Event)) {
 	then(l.acquire())
 }
 
-// acquire is Acquire with l.mu held.
+// acquire is Acquire with l.mu held (SEMANTICS 6.3).
 func (l *Slots) acquire() (wait *Event) {
-	if l.running < l.limit {
+	if l.running < int(l.limit.Load()) {
 		l.running++
 		return nil
 	}
@@ -103,10 +116,15 @@ func (l *Slots) ReleaseAfter(d time.Duration, s *Scheduler) {
 
 // release is Release with l.mu held.
 func (l *Slots) release(s *Scheduler) {
-	if l.firstWaiting == len(l.waiting) {
+	if l.firstWaiting == len(l.waiting) || l.running > int(l.limit.Load()) {
 		l.running--
 		return
 	}
+	l.give(s)
+}
+
+// give gives a slot to the one that has waited longest. There is one, and l.mu is held.
+func (l *Slots) give(s *Scheduler) {
 	l.count(-1)
 	s.Fire(l.waiting[l.firstWaiting])
 	l.waiting[l.firstWaiting] = nil
@@ -129,10 +147,10 @@ func (l *Slots) CancelWait(wait *Event, s *Scheduler) {
 }
 
 // RetryAfter returns after what time a slot is likely to be free, in whole seconds and at least
-// one.
+// one (SEMANTICS 6.3).
 func (l *Slots) RetryAfter() time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	each := l.mean / time.Duration(l.limit)
+	each := l.mean / time.Duration(l.limit.Load())
 	return max((each + time.Second - 1).Truncate(time.Second), time.Second)
 }

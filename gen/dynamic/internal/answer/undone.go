@@ -11,6 +11,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime/operator"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/journal"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
@@ -44,8 +45,8 @@ func Undo(tools func(Tell) []*runtime.Tool, input []byte) (Undone, error) {
 	if session, err = start(ctx, all, &kept); err != nil {
 		return u, err
 	}
-	_, err = session.Undo(ctx, engine.UndoRequest{CallID: "c", By: operator.Program("ops")})
-	result, why := engine.ResultOf(err)
+	_, err = session.Undo(ctx, action.UndoRequest{CallID: "c", By: operator.Program("ops")})
+	result, why := action.ResultOf(err)
 	u.Undo = result + " " + string(why)
 	return u, nil
 }

@@ -14,8 +14,8 @@ import (
 	"github.com/ambit-tools/ambit/cmd/ambit/cli/internal/cmdutil"
 	"github.com/ambit-tools/ambit/cmd/ambit/cli/internal/store"
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/consent"
-	"github.com/ambit-tools/ambit/runtime/engine"
 	"github.com/ambit-tools/ambit/runtime/inbox"
 	"github.com/ambit-tools/ambit/runtime/journal"
 	"github.com/ambit-tools/ambit/runtime/sqlite"
@@ -338,7 +338,7 @@ func (v *commandVerb) remedy(reason string) string {
 		return "what the call has changed was changed again since: an undo would take that back too"
 	case "expired":
 		return "the time in which the tool lets its calls be undone is over"
-	case string(engine.CodeInterrupted):
+	case string(action.CodeInterrupted):
 		return "the executor ended in between: \"ambit calls show\" says how far it came"
 	}
 	return ""

@@ -9,7 +9,7 @@ import (
 
 	"github.com/ambit-tools/ambit/cmd/ambit/cli/internal/cmdutil"
 	"github.com/ambit-tools/ambit/cmd/ambit/cli/internal/store"
-	"github.com/ambit-tools/ambit/runtime/engine"
+	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/inbox"
 	"github.com/ambit-tools/ambit/runtime/journal"
 	"github.com/ambit-tools/ambit/runtime/sqlite"
@@ -78,7 +78,7 @@ func undoTable(w io.Writer, calls []journal.UndoneCall, dry bool) {
 			text = "would be undone"
 		}
 		switch {
-		case c.Reason == string(engine.CodeNothingToUndo):
+		case c.Reason == string(action.CodeNothingToUndo):
 			text = "only reads: nothing to undo"
 		case c.Result != "ok":
 			text = strings.Join(cmdutil.Distinct(c.Result, c.Reason, terminal.Escape(withoutReason(c.Error, c.Reason))), ": ")

@@ -13,6 +13,7 @@ import (
 	"github.com/ambit-tools/ambit/cmd/ambit/cli/internal/cmdutil"
 	"github.com/ambit-tools/ambit/dsl"
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/engine"
 	"github.com/ambit-tools/ambit/runtime/operator"
@@ -169,7 +170,7 @@ func (r *rehearsal) call(ctx context.Context, t *dsl.Tool) runtime.Outcome {
 		people = append(people, fmt.Sprintf("approver %d", i))
 	}
 	for _, id := range people {
-		answer := r.exec.Decide(ctx, out.RequestID, engine.Answer{By: operator.Program(id), Approve: true})
+		answer := r.exec.Decide(ctx, out.RequestID, action.Answer{By: operator.Program(id), Approve: true})
 		if answer.Kind == consent.Accepted {
 			return r.ses.Await(ctx, out.CallID)
 		}

@@ -1,13 +1,8 @@
-package engine
+package action
 
 import (
 	"errors"
 	"fmt"
-	"strings"
-
-	"github.com/ambit-tools/ambit/runtime"
-	"github.com/ambit-tools/ambit/runtime/internal/usercode"
-	"github.com/ambit-tools/ambit/runtime/internal/wording"
 )
 
 // A Code says why an action was not done. Journals, events and the results of commands hold the
@@ -57,9 +52,17 @@ const (
 	CodeNotPermitted    Code = "not_permitted"    // by is empty
 )
 
-// An ActionError says why Cancel, Resolve, Undo or Revoke did not do what it was called for. All
+// Err returns an *Error with the code, nil when the code is empty.
+func (c Code) Err() error {
+	if c == "" {
+		return nil
+	}
+	return &Error{Code: c}
+}
+
+// An Error says why Cancel, Resolve, Undo or Revoke did not do what it was called for. All
 // errors of these methods are of this type: find it with errors.As.
-type ActionError struct {
+type Error struct {
 	Code Code
 
 	// Message is the cause of a failed undo, as a model may see it. It has the error of the undo
@@ -73,20 +76,21 @@ type ActionError struct {
 	// not known.
 	Attempted bool
 
-	cause error
+	// Err is the error of the handler, the policy, a participant or the journal; nil when there is
+	// none. Its text may hold sensitive values.
+	Err error
 }
 
 // Error returns the code and the detail.
-func (e *ActionError) Error() string {
+func (e *Error) Error() string {
 	if e.Detail == "" {
 		return string(e.Code)
 	}
 	return fmt.Sprintf("%s: %s", e.Code, e.Detail)
 }
 
-// Unwrap returns the error of the handler, the policy, a participant or the journal; nil when there
-// is none. Its text may hold sensitive values.
-func (e *ActionError) Unwrap() error { return e.cause }
+// Unwrap returns Err.
+func (e *Error) Unwrap() error { return e.Err }
 
 // The results of actions, as journals, events and the results of commands write them.
 const (
@@ -102,7 +106,7 @@ func ResultOf(err error) (result string, code Code) {
 	if err == nil {
 		return resultOK, ""
 	}
-	e, ok := errors.AsType[*ActionError](err)
+	e, ok := errors.AsType[*Error](err)
 	switch {
 	case !ok, e.Code == CodeFailed:
 		return resultFailed, ""
@@ -110,63 +114,4 @@ func ResultOf(err error) (result string, code Code) {
 		return resultFailed, e.Code
 	}
 	return resultRejected, e.Code
-}
-
-// actionError returns an error with a code, nil when there is no code.
-func actionError(why Code) error {
-	if why == "" {
-		return nil
-	}
-	return &ActionError{Code: why}
-}
-
-// A CallError is a fault that is meant for operators, and never for a model. Its text has no value of a
-// member of the input that is marked x-sensitive (SEMANTICS 2.4.4); those of Err and Panic may.
-type CallError struct {
-	Tool, CallID, SessionID, RunID string
-
-	Reason runtime.Reason // ReasonNone: the call was not affected
-	Err    error
-	Panic  any    // value of a panic, when there was one
-	Stack  []byte // of that panic
-
-	cachedText string // the text of Err or Panic, read once in the goroutine that they came from
-	reported   bool   // to the error handler
-}
-
-// Error describes the fault and names its call.
-func (e *CallError) Error() string {
-	text := e.text()
-	if e.CallID == "" && e.Tool == "" {
-		return text
-	}
-	if of := wording.Call(e.CallID, e.Tool); !strings.Contains(text, of) {
-		return of + ": " + text
-	}
-	return text
-}
-
-// Unwrap returns the error that the handler, the policy or the sink returned.
-func (e *CallError) Unwrap() error { return e.Err }
-
-// redact takes sensitive values out of the text of e, by a function that knows them, unless the error
-// handler has it. Err and Panic stay as they are.
-func (e *CallError) redact(hide func(string) string) *CallError {
-	if !e.reported {
-		e.cachedText = hide(e.text())
-	}
-	return e
-}
-
-// text describes the fault without the call.
-func (e *CallError) text() string {
-	switch {
-	case e.cachedText != "":
-		return e.cachedText
-	case e.Panic != nil:
-		return fmt.Sprintf("panic: %v", e.Panic)
-	case e.Err != nil:
-		return usercode.ErrorText(e.Err)
-	}
-	return e.Reason.String()
 }

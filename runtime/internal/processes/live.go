@@ -1,0 +1,81 @@
+package processes
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"github.com/ambit-tools/ambit/runtime/process"
+)
+
+// A Running is a process that runs.
+type Running struct {
+	Key   string // of its attempt
+	Tool  string
+	ID    process.ProcessID
+	Since time.Time
+	Due   time.Time     // when its attempt is over
+	Usage process.Usage // when it was seen last
+}
+
+// A running is a Running with what ends it.
+type running struct {
+	Running
+	cancel context.CancelCauseFunc
+}
+
+// Running returns the processes that run, those that were started first in front.
+func (s *Set) Running() []Running {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var list []Running
+	for _, r := range s.live {
+		if r.ID.PID != 0 {
+			list = append(list, r.Running)
+		}
+	}
+	slices.SortFunc(list, func(a, b Running) int { return cmp.Or(a.Since.Compare(b.Since), cmp.Compare(a.Key, b.Key)) })
+	return list
+}
+
+// EndNow ends the process of an attempt with SIGKILL, without its grace. It reports false when there is
+// none.
+func (s *Set) EndNow(key string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r := s.live[key]
+	if r != nil {
+		r.cancel(process.ErrNow)
+	}
+	return r != nil
+}
+
+// enter adds an attempt. Until its process is known it is in no list, and EndNow ends it already.
+func (s *Set) enter(r *running) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.live[r.Key] = r
+}
+
+func (s *Set) leave(r *running) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.live[r.Key] == r {
+		delete(s.live, r.Key)
+	}
+}
+
+// began notes the process of an attempt.
+func (s *Set) began(r *running, id process.ProcessID, at time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r.ID, r.Since = id, at
+}
+
+// beat notes what a process uses.
+func (s *Set) beat(r *running, u process.Usage) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r.Usage = u
+}

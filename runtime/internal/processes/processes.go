@@ -1,0 +1,105 @@
+// Package processes runs the commands that tools declare: processes in place of handlers. It finds their
+// programs when an executor starts, makes the arguments of a call, starts its process by a Runner,
+// and reads what the process wrote as the output of the tool. It knows no call: what depends on one is
+// an argument.
+package processes
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/internal/bind"
+	"github.com/ambit-tools/ambit/runtime/internal/sched"
+	"github.com/ambit-tools/ambit/runtime/internal/tools"
+	"github.com/ambit-tools/ambit/runtime/process"
+)
+
+// The defaults of commands (SEMANTICS section 8).
+const (
+	DefaultGrace     = 2 * time.Second // between SIGTERM and SIGKILL
+	DefaultProcesses = 5               // at once, of all tools of an executor
+	maxGrace         = 4 * time.Second // a handler that is late is given up after 5 s
+)
+
+// A Config is what commands get from the host.
+type Config struct {
+	Runner    process.Runner
+	Workspace string                           // an absolute folder that commands read; empty: none
+	Protected []string                         // paths that no command may reach, such as the store
+	Caches    string                           // the folder in which each tool has one for its caches; empty: none
+	Variable  func(name string) (string, bool) // of the host, such as os.LookupEnv
+	Processes int                              // how many run at once; 0: DefaultProcesses
+}
+
+// A Set has the commands of an executor, and their processes that run. It is safe for concurrent use.
+type Set struct {
+	runner   process.Runner
+	sched    *sched.Scheduler
+	slots    sched.Slots
+	commands []*Command
+
+	mu   sync.Mutex
+	live map[string]*running // by the key of an attempt
+}
+
+// A Command is what one tool runs, as the host has it.
+type Command struct {
+	Levels process.Enforcement // what this host makes of its limits
+
+	set      *Set
+	tool     *tools.Tool
+	declared *process.Command
+	code     *bind.Command
+	spec     *process.Spec
+	program  *process.Program
+	env      []string // NAME=value
+	dir      string   // absolute; empty: the private folder
+	grace    time.Duration
+}
+
+// Of returns the command of the tool at a position of the registry; nil: the tool has a handler.
+func (s *Set) Of(index int) *Command {
+	if s == nil || index >= len(s.commands) {
+		return nil
+	}
+	return s.commands[index]
+}
+
+// Slots returns the queue of all processes: one is taken before a process starts, and released when
+// nothing is left of it.
+func (s *Set) Slots() *sched.Slots { return &s.slots }
+
+// Kill ends a process that an earlier executor recorded. It is nil when nothing of it is left.
+func (s *Set) Kill(ctx context.Context, id process.ProcessID) error {
+	return s.runner.Kill(ctx, id) //nolint:wrapcheck // it names the process
+}
+
+// Changed is process.ErrProgramChanged when the program is not the one that was found at start.
+func (c *Command) Changed() error {
+	f, err := c.program.Open()
+	if err != nil {
+		return err
+	}
+	return f.Close()
+}
+
+// exit returns what an exit of the process means, and whether the call may be repeated for it.
+func (c *Command) exit(e *process.Exit) (process.Category, bool) {
+	table, retry := process.Exits{}, map[int]bool{}
+	for _, x := range c.declared.Exits {
+		table[x.Code], retry[x.Code] = x.Category, x.Retryable
+	}
+	category := table.Of(e)
+	listed := e.Cause == process.Exited && e.Signal == ""
+	if _, declared := table[e.Code]; listed && declared {
+		return category, retry[e.Code]
+	}
+	return category, category == process.ResourceExhausted
+}
+
+// mayHaveTakenEffect says whether a process that was ended may have done what it was to do.
+func (c *Command) mayHaveTakenEffect(e *process.Exit) bool {
+	return e.Killed() && c.tool.Spec.Effect != runtime.SideEffectRead
+}

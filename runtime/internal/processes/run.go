@@ -1,0 +1,112 @@
+package processes
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/ambit-tools/ambit/runtime/internal/sched"
+	"github.com/ambit-tools/ambit/runtime/journal"
+	"github.com/ambit-tools/ambit/runtime/process"
+	"github.com/ambit-tools/ambit/runtime/wire"
+)
+
+// roomDelay is after what time a host is asked again for the room that a process needs.
+const roomDelay = time.Second
+
+// An Attempt is one process that is to run for a call.
+type Attempt struct {
+	Key   string // of the attempt among those that run
+	Input wire.Value
+	Argv  []string // of its Invocation
+	Due   time.Time
+
+	// Started is called before the program runs and must return nil when its argument is durable in
+	// the journal. The program does not run when it fails.
+	Started func(context.Context, *journal.Process) error
+
+	// Output is process.Job.Output. It may be nil.
+	Output func(process.Chunk)
+}
+
+// A Result is what came of a process.
+type Result struct {
+	Output  wire.Value       // nil when there is an error
+	Process *journal.Process // its ID and its exit; nil: the program did not run
+	Stdout  process.Output   // what is kept
+	Stderr  process.Output
+}
+
+// Run runs a process and returns when nothing of it is left. The end of ctx ends it, after the grace of
+// the command.
+//
+// The error is a *Failure, in the marks of package errmark: Public, with the category as its code,
+// and Transient where the call may be repeated. Where the program did not run it is
+// process.ErrProgramChanged, process.ErrStarted, or a *process.LackError after the host had no
+// room until ctx ended; these have no mark.
+func (c *Command) Run(ctx context.Context, a *Attempt) (Result, error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	r := &running{Running: Running{Key: a.Key, Tool: c.tool.Spec.Name, Due: a.Due}, cancel: cancel}
+	c.set.enter(r)
+	defer c.set.leave(r)
+	exit, err := c.runInRoom(ctx, c.job(a, r))
+	if exit == nil {
+		return Result{}, c.notRun(ctx, err)
+	}
+	category, again := c.exit(exit)
+	res := Result{
+		Process: &journal.Process{ID: exit.ID, Tier: c.spec.Tier, Exit: exit.Summary(category)},
+		Stdout:  exit.Stdout, Stderr: exit.Stderr,
+	}
+	if category != process.OK {
+		return res, c.failure(ctx, exit, category, again)
+	}
+	res.Output, err = c.output(exit)
+	return res, err
+}
+
+// job returns the job of an attempt. Its mark is random: the id of a call is the text of a model, and
+// all descendants of the process have the mark in their environment.
+func (c *Command) job(a *Attempt, r *running) *process.Job {
+	job := &process.Job{
+		Spec: c.spec, Program: c.program, Argv: a.Argv, Env: c.env, Dir: c.dir, Mark: rand.Text(), Grace: c.grace,
+		Output: a.Output, Beat: func(u process.Usage) { c.set.beat(r, u) },
+	}
+	if c.code.Stdin != nil {
+		job.Stdin = io.Reader(strings.NewReader(c.code.Stdin(a.Input)))
+	}
+	job.Started = func(ctx context.Context, id process.ProcessID) error {
+		c.set.began(r, id, c.set.sched.Now())
+		if a.Started == nil {
+			return nil
+		}
+		return a.Started(ctx, &journal.Process{
+			ID: id, Program: c.program.Path, SHA256: hexOf(c.program.SHA256), Argv: hexOf(process.Digest(a.Argv)),
+			Tier: c.spec.Tier, Due: a.Due,
+		})
+	}
+	return job
+}
+
+// runInRoom runs a job once the host has what its limits need, and returns the *process.LackError
+// when ctx ends before.
+func (c *Command) runInRoom(ctx context.Context, job *process.Job) (*process.Exit, error) {
+	for {
+		exit, err := c.set.runner.Run(ctx, job)
+		var lack *process.LackError
+		if !errors.As(err, &lack) {
+			return exit, err //nolint:wrapcheck // notRun reads it
+		}
+		later := sched.NewEvent()
+		t := c.set.sched.After(roomDelay, func() { c.set.sched.Fire(later) })
+		wake := c.set.sched.Wait(later, nil, ctx.Done())
+		t.Stop()
+		if wake == sched.Done {
+			return nil, lack
+		}
+	}
+}

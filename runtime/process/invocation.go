@@ -1,0 +1,51 @@
+package process
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"slices"
+)
+
+// An Invocation is what a command would run for an input, as policies and approvers see it. It is the
+// same on every host: Program, Dir and Env are what was declared, not what a host makes of them.
+type Invocation struct {
+	Program string   // a name, or an absolute path
+	Argv    []string // with the name of the program as the first element
+	Dir     string   // below the workspace; empty: the workspace
+	Env     []string // names of variables, sorted, those of caches among them
+	Network Network
+	Tier    Tier
+	Script  string // what a shell runs; empty for other programs
+}
+
+// Invocation returns what the command would run with arguments.
+func (c *Command) Invocation(argv []string) *Invocation {
+	in := &Invocation{Program: c.Program, Argv: argv, Dir: c.Dir, Network: c.Network, Tier: c.Tier}
+	for _, v := range slices.Concat(c.Env, c.Caches) {
+		in.Env = append(in.Env, v.Name)
+	}
+	slices.Sort(in.Env)
+	if c.Script != "" && len(argv) > 0 {
+		in.Script = argv[len(argv)-1] // sh -c -- SCRIPT
+	}
+	return in
+}
+
+// Digest returns the digest of a list of arguments. Lists that differ in how their text is divided into
+// arguments have different digests.
+func Digest(argv []string) [sha256.Size]byte {
+	var all []byte
+	for _, a := range argv {
+		all = binary.BigEndian.AppendUint64(all, uint64(len(a)))
+		all = append(all, a...)
+	}
+	return sha256.Sum256(all)
+}
+
+// String returns the name of a network in a declaration.
+func (n Network) String() string {
+	if n == Loopback {
+		return "loopback"
+	}
+	return "none"
+}
