@@ -114,6 +114,12 @@ func (c *recordedCall) add(seq uint64, r *journal.Record) {
 	}
 }
 
+// An answerItem is an answer that was taken.
+type answerItem struct {
+	By, Entry, Said, Message string
+	At                       moment
+}
+
 // addAnswer adds an answer that was taken.
 func (c *recordedCall) addAnswer(ev *consent.Event) {
 	if ev.Kind != consent.EventAnswered || ev.Result == nil || ev.Result.Resolution == consent.Rejected {
