@@ -174,7 +174,7 @@ func (e *Executor) Stats() runtime.Stats {
 	}
 	return runtime.Stats{
 		InFlight: int(e.capacity.inFlight.Load()), Running: int(e.tally.Running.Load()), Queued: int(e.tally.Queued.Load()),
-		Waiting: e.approvals.Len(), Lingering: int(e.lingering.Load()), Abandoned: e.evaluations.Abandoned(),
+		Waiting: e.approvals.Len(), Lingering: int(e.lingering.Load()), Abandoned: e.evaluations.Abandoned(), Broken: e.evaluations.Broken(),
 		LateResults: e.tally.LateResults(), AtCapacity: e.capacity.refused.Load(), Journal: e.log.Health(),
 		Dropped: e.delivery.Dropped(),
 	}

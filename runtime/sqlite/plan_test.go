@@ -55,7 +55,7 @@ func used(t *testing.T, path string) (s *Store, r *Reader) {
 	require.NoError(t, err)
 	_, err = r.Owned(ctx)
 	require.NoError(t, err)
-	for _, f := range []CallFilter{{}, {Session: "s1"}, {Session: "s1", Call: "c1"}, {Call: "c1"}, {Call: "c", Prefix: true}, {Run: "r"}, {Run: "r", Prefix: true}, {Tool: "t"}, {Tool: "t", Since: time.Unix(1, 0)}, {Since: time.Unix(1, 0)}, {Since: time.Unix(1000, 0)}, {Before: 9}, {Unfinished: true}, {Unsettled: true}} {
+	for _, f := range []CallFilter{{}, {Session: "s1"}, {Session: "s1", Call: "c1"}, {Call: "c1"}, {Call: "c", Prefix: true}, {Run: "r"}, {Run: "r", Prefix: true}, {Tool: "t"}, {Tool: "t", Since: time.Unix(1, 0)}, {Since: time.Unix(1, 0)}, {Since: time.Unix(1000, 0)}, {Until: time.Unix(9, 0)}, {Tool: "t", Until: time.Unix(9, 0)}, {Before: 9}, {Unfinished: true}, {Unsettled: true}} {
 		_, err = r.Calls(ctx, f)
 		require.NoError(t, err)
 	}
