@@ -73,8 +73,7 @@ func (r *Result) Ask(a Asker, t *tools.Tool, args wire.Value, text []byte) (ok b
 var errNotStable = errors.New("a rewrite must leave alone what is as it wants it")
 
 // Judge says what the answer means for a call of t: whether it is refused, and whether it needs consent. It
-// reports false when the answer has no meaning, because its rewrites cannot be applied, or change what they
-// made (SEMANTICS 3.6).
+// reports false when the answer has no meaning, because its rewrites cannot be applied, or change what they made (SEMANTICS 3.6).
 func (r *Result) Judge(t *tools.Tool) (followed bool) {
 	d := &r.Decision
 	if r.Err == nil && r.rewritten && len(d.Rewrites) > 0 && !Denies(d) {
@@ -99,7 +98,7 @@ func (r *Result) Judge(t *tools.Tool) (followed bool) {
 }
 
 // checkStable refuses the call when the rewrites of a second answer change the arguments, which the first ones
-// made (SEMANTICS 3.5).
+// made.
 func (r *Result) checkStable(t *tools.Tool) {
 	_, again, err := t.Rewrite(r.Text, r.Args, r.Decision.Rewrites)
 	if err == nil && !tools.Equal(again, r.Args) {

@@ -11,7 +11,7 @@ import (
 )
 
 // AwaitEvaluation takes a place among the evaluations, for which it waits until the call ends or the turn's
-// budget is used up. It reports whether it has a place, and whether it waited for that (SEMANTICS 6.3).
+// budget is used up (SEMANTICS 6.3). It reports whether it has a place, and whether it waited for that.
 func (p *Progress) AwaitEvaluation(v *evaluations.Evaluations, ended *sched.Event, now time.Time) (has, waited bool) {
 	wait := v.Acquire()
 	if wait == nil {
