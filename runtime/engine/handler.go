@@ -55,7 +55,7 @@ func (c *call) recordStart(d time.Duration) *result {
 	if c.consent != nil { // the approval may be used up in another call's entry, but within the transaction of this call
 		c.exec.log.HoldBatch()
 		defer c.exec.log.ReleaseBatch()
-		if e := c.useConsent(); e != nil {
+		if e := c.consent.use(&c.exec.approvals, c.now, c.consentCallWith(c.values.Final, c.progress.Revision)); e != nil {
 			return e
 		}
 	}
