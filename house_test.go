@@ -56,14 +56,14 @@ const (
 
 var ceilings = []ceiling{
 	{figure: "runtime" + lines, most: 3_000, goal: 3_000},
-	{figure: "runtime/engine" + lines, most: 6_606, goal: 6_000},
+	{figure: "runtime/engine" + lines, most: 6_415, goal: 6_000},
 	{figure: "runtime/isolate" + lines, most: 2_000, goal: 2_000},
 	{figure: "runtime" + exports, most: 150, goal: 150, grows: true},
 	{figure: "runtime/engine" + exports, most: 110, goal: 110, grows: true},
 	{figure: callFields, most: 25, goal: 25},
-	{figure: callMethods, most: 86, goal: 80},
+	{figure: callMethods, most: 80, goal: 80},
 	{figure: fieldsInReach, most: 45, goal: 45},
-	{figure: methodsInReach, most: 140, goal: 130},
+	{figure: methodsInReach, most: 130, goal: 130},
 	{figure: pronouns, most: 3, goal: 3},
 	{figure: warmFiles, most: 16, goal: 16},
 }

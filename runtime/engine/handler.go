@@ -15,7 +15,7 @@ import (
 // the end of the turn's budget if that comes first.
 func (c *call) start() *result {
 	if why := c.exec.workers.Halted(); why != 0 {
-		c.endHalted(why)
+		halting{c}.end(why)
 		return workerDone
 	}
 	d := c.attemptDeadline()
@@ -160,7 +160,7 @@ func (c *call) rollBackAttempt() bool {
 // restart begins the next attempt.
 func (c *call) restart() *result {
 	if why := c.exec.workers.Halted(); why != 0 {
-		c.endHalted(why)
+		halting{c}.end(why)
 		return workerDone
 	}
 	d := c.attemptDeadline()
