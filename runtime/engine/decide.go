@@ -10,6 +10,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime/internal/outcomes"
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
 	"github.com/ambit-tools/ambit/runtime/internal/tally"
+	"github.com/ambit-tools/ambit/runtime/internal/tap"
 	"github.com/ambit-tools/ambit/runtime/internal/tools"
 )
 
@@ -46,10 +47,14 @@ func (c *call) decide() *result {
 		if c.worker.Scratch.effect, err = c.fillRulesCall(&c.worker.Scratch.rulesCall, c.values.Final); err != nil {
 			c.failPolicy("arguments", fmt.Errorf("the arguments have no canonical form: %w", err))
 		}
-		if !c.prepareQuestion() {
+		j := &c.worker.Scratch.evaluation
+		if j.Reason == runtime.ReasonNone && (j.Asks || c.approved()) && !c.prepareQuestion() {
 			return workerDone
 		}
-		tapped := c.tapDecision()
+		var tapped *tap.Decision
+		if c.exec.follower != nil && !c.dry {
+			tapped = c.tapDecision()
+		}
 		adm := c.admit()
 		if tapped != nil && !adm.again {
 			c.exec.follower.Decided(tapped)

@@ -12,12 +12,9 @@ import (
 )
 
 // tapDecision returns the decision that the policy has just made about the call, for the tap; nil
-// when there is none to follow.
+// when the policy was not evaluated.
 func (c *work) tapDecision() *tap.Decision {
 	w := &c.worker.Scratch
-	if c.exec.follower == nil || c.dry {
-		return nil
-	}
 	if w.evaluation.Detail.Rule == decision.RuleBreaker { // the policy was not evaluated
 		return nil
 	}
