@@ -29,8 +29,8 @@ var fences = map[string][]string{
 	"dsl/yamldoc": {"gopkg.in/yaml.v3"},
 	"dsl":         {"dsl/yamldoc", "gopkg.in/yaml.v3", "github.com/invopop/jsonschema", "github.com/wk8/go-ordered-map/v2", "github.com/mailru/easyjson", "github.com/bahlo/generic-list-go", "github.com/buger/jsonparser"},
 
-	"gen/internal/ir":              {"dsl", "runtime/wire/...", "runtime/process/argv", "@dsl"},
-	"gen/internal/emit":            {"gen/internal/ir", "dsl", "runtime/wire/...", "runtime/process/argv", "@dsl", "github.com/dave/jennifer"},
+	"gen/internal/ir":              {"dsl", "runtime/wire/...", "runtime/process", "runtime/process/argv", "@dsl"},
+	"gen/internal/emit":            {"gen/internal/ir", "dsl", "runtime/wire/...", "runtime/process", "runtime/process/argv", "@dsl", "github.com/dave/jennifer"},
 	"gen/internal/fixture":         {"gen/internal/fixture/declare"},
 	"gen/internal/fixture/declare": {},
 	"gen":                          {"gen/internal/ir", "runtime/models/dialect", "runtime/internal/jsonscan", "gen/internal/emit", "dsl", "runtime/wire/...", "@gen/internal/emit"},

@@ -6,7 +6,7 @@ import "time"
 // runtime has the same default.
 const DefaultMaxFor = 24 * time.Hour
 
-// The other defaults of the declaration.
+// The other defaults of the declaration (SEMANTICS 8.1).
 const (
 	defaultEffect     = "destructive" // the one that promises least
 	defaultDeadline   = 45 * time.Second

@@ -99,7 +99,7 @@ func (p *parser) schemaRoots() (types, calls []*node) {
 }
 
 // draft07Differs refuses the keywords of a schema and of those inside it that draft-07 does not
-// have, or ignores in that place.
+// have, or ignores in that place (SEMANTICS 7.6).
 func (p *parser) draft07Differs(n *node, seen map[*node]bool) {
 	if n.kind != nodeMap || seen[n] {
 		return

@@ -65,7 +65,7 @@ func (p *parser) parseSetRules(n *node, f *File) {
 	f.Rules.Keys = walk(p, n, p.levels.setRules, "rules", n.pos, f.Rules)
 }
 
-// parseRules reads the rules of a tool.
+// parseRules reads the rules of a tool (SEMANTICS 4.17).
 func (p *parser) parseRules(n *node, t *Tool) *Rules {
 	r := new(Rules)
 	r.Keys = walk(p, n, p.levels.rules, "rules", n.pos, r)

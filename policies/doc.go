@@ -11,6 +11,7 @@
 //	                allow for tools of effect read
 //	ambit.gating    deny behavior_not_allowed, capability_missing and mode_off, by what tools.yaml declares
 //	ambit.consent   ask declared, for a tool that declares consent: {ask: always}
+//	ambit.command   starts_with, about the arguments of a tool that runs a program
 //
 // An organization does not change these files. It writes packages
 // ambit.policies.<name>, as many as it has concerns, each with its own tests:

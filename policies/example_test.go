@@ -19,6 +19,8 @@ func Example() {
 	// .
 	// ambit.rego
 	// ambit_test.rego
+	// command.rego
+	// command_test.rego
 	// consent.rego
 	// consent_test.rego
 	// gating.rego

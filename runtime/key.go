@@ -12,7 +12,7 @@ import (
 // hexadecimal digits, the same for every attempt and after a restart. If the tool declares
 // idempotency, the key is derived from the tool, the principal and the key members, so that a model
 // that repeats the call gets the same key. For any other tool it is derived from the ids of the
-// session and the call.
+// session and the call (SEMANTICS 6.11).
 func (i CallInfo) Key() string {
 	key := i.effect
 	if key == (rules.Digest{}) {

@@ -33,7 +33,7 @@ func (k OutcomeKind) String() string { return enum.Name("outcome", outcomeNames[
 // MarshalText returns the name of k.
 func (k OutcomeKind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
 
-// UnmarshalText sets k to the kind that text names.
+// UnmarshalText sets k to the kind that text names (SEMANTICS 2.2).
 func (k *OutcomeKind) UnmarshalText(text []byte) error {
 	return enum.Parse("outcome", outcomeNames[:], text, k)
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/ambit-tools/ambit/runtime/internal/facts"
 	"github.com/ambit-tools/ambit/runtime/operator"
+	"github.com/ambit-tools/ambit/runtime/process"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
@@ -47,6 +48,9 @@ type PolicyInput struct {
 	Tool  *Spec
 	Index int        // position of the tool in the registry
 	Args  wire.Value // the decoded arguments, the same value that the handler gets
+
+	// Command is what the tool would run for Args; nil: it has a handler. It must not be changed.
+	Command *process.Invocation
 
 	CallID, SessionID, RunID string
 

@@ -78,7 +78,7 @@ func (r Reason) String() string { return enum.Name("reason", reasonNames[:], r) 
 // MarshalText returns the name of r.
 func (r Reason) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
 
-// UnmarshalText sets r to the reason that text names.
+// UnmarshalText sets r to the reason that text names (SEMANTICS 2.3).
 func (r *Reason) UnmarshalText(text []byte) error {
 	return enum.Parse("reason", reasonNames[:], text, r)
 }

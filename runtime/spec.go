@@ -163,7 +163,7 @@ func (d *Deprecation) String() string {
 	return text + ". " + d.Message
 }
 
-// The defaults of a Spec whose fields are zero.
+// The defaults of a Spec whose fields are zero (SEMANTICS 8.1).
 const (
 	DefaultDeadline    = 45 * time.Second
 	DefaultInputLimit  = 64 << 10

@@ -43,7 +43,7 @@ type LaterCall struct {
 	Shares       []string // JSON Pointers of its arguments that the earlier call also had, and "group NAME" of exclusive groups
 }
 
-// Add adds the result for one call: to Calls, and its id to the list that its error says.
+// Add adds the result for one call: to Calls, and its id to the list that its error says (SEMANTICS 4.20).
 func (r *UndoResult) Add(c UndoneCall) {
 	r.Calls = append(r.Calls, c)
 	list := &r.Failed

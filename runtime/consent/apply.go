@@ -8,7 +8,7 @@ import (
 
 // Apply adds an event to b. It does not check again what the method that made the
 // event has checked. An error says that the event cannot follow those before it, and
-// leaves b as it was; it is ErrStale for one that was made of an older state.
+// leaves b as it was; it is ErrStale for one that was made of an older state (SEMANTICS 5.1).
 func (b *Book) Apply(e *Event) error {
 	if e.Seq != b.seq+1 {
 		return ErrStale
@@ -52,7 +52,7 @@ func (b *Book) applyAsked(e *Event) error {
 	return nil
 }
 
-// applyAnswer applies the result of an answer.
+// applyAnswer applies the result of an answer (SEMANTICS 5.1, 5.2 and 5.5).
 func (b *Book) applyAnswer(e *Event) error {
 	if e.Result == nil {
 		return fmt.Errorf("it has no result")
@@ -94,7 +94,7 @@ func (b *Book) applyAnswer(e *Event) error {
 	return nil
 }
 
-// end closes r to answers.
+// end closes r to answers (SEMANTICS 8.1).
 func (b *Book) end(r *request, s Status) {
 	if r.Status == StatusOpen {
 		heap.Remove(&b.open, r.place)
@@ -107,7 +107,7 @@ func (b *Book) end(r *request, s Status) {
 	}
 }
 
-// applyRequest applies an event that changes a request without an answer.
+// applyRequest applies an event that changes a request without an answer (SEMANTICS 5.2 and 5.4).
 func (b *Book) applyRequest(e *Event) error {
 	r := b.requests[e.Request]
 	status := StatusOpen
@@ -151,7 +151,7 @@ func (b *Book) takeBack(e *Event) {
 	b.age(g.ID, e.At)
 }
 
-// applyGrant uses or revokes a grant.
+// applyGrant uses or revokes a grant (SEMANTICS 5.3).
 func (b *Book) applyGrant(e *Event) error {
 	g := b.grants[e.Grant]
 	if e.Kind == EventRevoked && e.Result != nil && e.Result.Resolution == Rejected {

@@ -42,7 +42,7 @@ func (b *Book) Ask(at time.Time, id, nonce string, q *Question) (Event, error) {
 // terms returns what of q an approver agrees to, not bound yet.
 func (b *Book) terms(q *Question) (Terms, error) {
 	var err error
-	t := Terms{Reasons: q.Reasons, Obligations: q.Obligations, Revision: q.Call.Revision}
+	t := Terms{Program: q.Call.Program, Reasons: q.Reasons, Obligations: q.Obligations, Revision: q.Call.Revision}
 	if t.Requirement, err = Merge(&q.Requirement); err != nil {
 		return t, err
 	}
@@ -73,7 +73,7 @@ func (r *Request) bind() {
 // Q is the call as it is about to run, with what the policy asks about it now. A
 // policy that was edited in between makes no mismatch as long as it asks the same
 // question. Unasked tells that it wants no consent any more: then there is none to
-// compare.
+// compare (SEMANTICS 5.2 and 5.7).
 func (b *Book) Use(at time.Time, id string, q *Question, unasked bool) (Event, error) {
 	r := b.requests[id]
 	if r == nil || r.Status != StatusApproved {
@@ -127,7 +127,7 @@ func (b *Book) DueOf(at time.Time, id string) []Event {
 	return b.number(b.dueOf(nil, at, r))
 }
 
-// dueOf appends the events of what time has brought to an open request.
+// dueOf appends the events of what time has brought to an open request (SEMANTICS 5.4).
 func (b *Book) dueOf(events []Event, at time.Time, r *request) []Event {
 	late := !at.Before(r.Expires)
 	if !r.reminded && (late || !at.Before(r.Remind)) {

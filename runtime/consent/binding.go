@@ -56,7 +56,7 @@ func keyed(key []byte, purpose string, v wire.Value) (Digest, error) {
 }
 
 // appendField appends a text with its length, so that fields cannot be split
-// in another way.
+// in another way (SEMANTICS 5.2).
 func appendField(dst []byte, s string) []byte {
 	dst = binary.BigEndian.AppendUint64(dst, uint64(len(s)))
 	return append(dst, s...)
@@ -65,6 +65,7 @@ func appendField(dst []byte, s string) []byte {
 // A binding is all that an approval holds for.
 type binding struct {
 	tool, pin, principal, session, nonce string
+	program                              string // empty: no part of the digest
 	args                                 Digest
 	preview                              *Preview
 	question                             Digest
@@ -75,11 +76,11 @@ type binding struct {
 func bindingOf(r *Request) binding {
 	return binding{
 		tool: r.Tool, pin: r.Pin, principal: r.Principal, session: r.Session, nonce: r.Nonce,
-		args: r.ArgsDigest, preview: r.Preview, question: questionDigest(r.Reasons, r.Obligations), expires: r.Expires,
+		program: r.Program, args: r.ArgsDigest, preview: r.Preview, question: questionDigest(r.Reasons, r.Obligations), expires: r.Expires,
 	}
 }
 
-// digest returns the SHA-256 of the fields of b, each with its length.
+// digest returns the SHA-256 of the fields of b, each with its length (SEMANTICS 5.2).
 func (b *binding) digest() Digest {
 	var room [1024]byte
 	dst := appendField(room[:0], purposeBinding)
@@ -95,19 +96,22 @@ func (b *binding) digest() Digest {
 	}
 	dst = append(dst, b.question[:]...)
 	dst = binary.BigEndian.AppendUint64(dst, uint64(b.expires.UnixNano()))
+	if b.program != "" {
+		dst = appendField(dst, b.program)
+	}
 	return sha256.Sum256(dst)
 }
 
 // changes compares a call that is about to run, and what the policy asks about it
 // now, with what was approved. The digest decides; the fields say what it is.
 // Unasked tells that the policy wants no consent any more: then there is no
-// question that could be another one.
+// question that could be another one (SEMANTICS 5.2 and 5.7).
 func (r *Request) changes(at time.Time, q *Question, args Digest, unasked bool) []Change {
 	c := &q.Call
 	was := bindingOf(r)
 	now := was
 	now.tool, now.pin, now.principal, now.session = c.Tool, c.Pin, c.Principal, c.Session
-	now.args, now.preview = args, c.Preview
+	now.args, now.program, now.preview = args, c.Program, c.Preview
 	if !unasked {
 		now.question = questionDigest(q.Reasons, q.Obligations)
 	}
@@ -116,6 +120,7 @@ func (r *Request) changes(at time.Time, q *Question, args Digest, unasked bool) 
 		ChangedTool:        now.tool != was.tool,
 		ChangedDeclaration: now.pin != was.pin,
 		ChangedArgs:        now.args != was.args,
+		ChangedProgram:     now.args == was.args && now.program != was.program,
 		ChangedPreview:     !samePreview(now.preview, was.preview),
 		ChangedPrincipal:   now.principal != was.principal,
 		ChangedSession:     now.session != was.session,

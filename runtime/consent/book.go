@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// MaxOff is how long consent may be off at a time.
+// MaxOff is how long consent may be off at a time (SEMANTICS 5.13).
 const MaxOff = time.Hour
 
 // The errors of methods that cannot make their event.
@@ -156,7 +156,7 @@ func (b *Book) granted() []*grant {
 }
 
 // Off makes the event that no approver is asked until an instant, at most an hour
-// away. It replaces an earlier Pause.
+// away. It replaces an earlier Pause (SEMANTICS 5.13).
 func (b *Book) Off(at, until time.Time, by, reason string) (Event, error) {
 	switch {
 	case by == "" || reason == "":
@@ -172,7 +172,7 @@ func (b *Book) Off(at, until time.Time, by, reason string) (Event, error) {
 }
 
 // IsOff reports whether consent is off at an instant. Then every question counts as
-// answered; every other check still applies.
+// answered; every other check still applies (SEMANTICS 5.13).
 func (b *Book) IsOff(at time.Time) (Pause, bool) {
 	return b.pause, !at.Before(b.pause.Since) && at.Before(b.pause.Until)
 }

@@ -39,7 +39,7 @@ type Edit struct {
 // The policy may have been reloaded since the request was made, and asked again
 // by the caller: the answer still counts. When the policy now refuses the
 // call the caller denies it and applies Cancel; when it asks another question Use
-// finds that.
+// finds that (SEMANTICS 5.5).
 func (b *Book) Decide(at time.Time, id string, a *Answer) Event {
 	e := b.event(EventAnswered, at)
 	e.Request, e.By, e.Message = id, a.By, a.Message
@@ -81,7 +81,7 @@ func (b *Book) Decide(at time.Time, id string, a *Answer) Event {
 }
 
 // refuses returns why a is rejected, as far as the present terms are concerned, or the entry of the
-// approvers that admits it.
+// approvers that admits it (SEMANTICS 5.1, 5.3, 5.4 and 5.5).
 func (r *Request) refuses(at time.Time, a *Answer) (entry string, why Rejection) {
 	switch {
 	case r.Status == StatusExpired:
@@ -126,7 +126,7 @@ func (r *Request) concerns(c *Call) bool {
 
 var errOffer = errors.New("the terms of the grant make no sense")
 
-// check returns what is wrong with o.
+// check returns what is wrong with o (SEMANTICS 5.9).
 func (o *Offer) check(masked []string) error {
 	switch {
 	case o.Lasting > ForSession || o.Cover > CoverTool || o.Lasting == ForDuration && o.For <= 0:
@@ -140,7 +140,7 @@ func (o *Offer) check(masked []string) error {
 	return err
 }
 
-// plain returns o without what has no effect.
+// plain returns o without what has no effect (SEMANTICS 5.3).
 func (o *Offer) plain() Offer {
 	p := *o
 	if p.Lasting == Once {
@@ -154,7 +154,7 @@ func (o *Offer) plain() Offer {
 }
 
 // edit gives r the terms that a proposes, with a new binding. The approver that
-// proposes them must be permitted to approve them; entry is that of the new approvers.
+// proposes them must be permitted to approve them; entry is that of the new approvers (SEMANTICS 5.7).
 func (b *Book) edit(r *Request, a *Answer) (entry string, why Rejection) {
 	q := a.Edit.Question
 	if holdsMask(q.Call.Args) {
@@ -182,7 +182,7 @@ func (b *Book) edit(r *Request, a *Answer) (entry string, why Rejection) {
 	return entry, NotRejected
 }
 
-// vote adds the approval of e to r, unless it repeats one.
+// vote adds the approval of e to r, unless it repeats one (SEMANTICS 5.5).
 func (r *Request) vote(e *Event) {
 	if r.voted(e.By) {
 		return

@@ -5,7 +5,7 @@ import "github.com/ambit-tools/ambit/runtime/internal/enum"
 // A GrantCover says how much a standing grant covers.
 type GrantCover uint8
 
-// The covers, the narrowest first.
+// The covers, the narrowest first (SEMANTICS 5.3).
 const (
 	CoverExact GrantCover = iota // equal arguments
 	CoverArgs                    // arguments that meet predicates
@@ -72,6 +72,7 @@ const (
 	ChangedTool Change = iota
 	ChangedDeclaration
 	ChangedArgs
+	ChangedProgram // of a command, for the same arguments
 	ChangedPreview
 	ChangedPrincipal
 	ChangedSession
@@ -118,7 +119,7 @@ var (
 	}
 	statusNames = [...]string{"open", "approved", "used", "mismatch", "denied", "expired", "cancelled"}
 	changeNames = [...]string{
-		"tool", "declaration", "args", "preview", "principal", "session", "question", "expired", "request",
+		"tool", "declaration", "args", "program", "preview", "principal", "session", "question", "expired", "request",
 	}
 	opNames    = [...]string{"eq", "prefix", "gt"}
 	eventNames = [...]string{

@@ -31,7 +31,7 @@ type Grant struct {
 	RevokedBy string      `json:"revoked_by,omitempty"`
 }
 
-// Live reports whether g can answer anything at an instant.
+// Live reports whether g can answer anything at an instant (SEMANTICS 5.3 and 5.7).
 func (g *Grant) Live(at time.Time) bool {
 	return g.Revoked.IsZero() && len(g.Rules) > 0 && (g.Expires.IsZero() || at.Before(g.Expires))
 }
@@ -65,6 +65,7 @@ type grantKey struct{ session, principal, agent, tool string }
 
 func (g *Grant) key() grantKey { return grantKey{g.Session, g.Principal, g.Agent, g.Tool} }
 
+// key keeps SEMANTICS 4.21.
 func (c *Call) key() grantKey { return grantKey{c.Session, c.Principal, c.Agent, c.Tool} }
 
 // A shelf holds the grants that share a key, so that many exact ones cost a call
@@ -109,7 +110,7 @@ func (b *Book) drop(g *grant) {
 }
 
 // grantOf returns the grant that the votes for r make; nil when they hold for this
-// call only.
+// call only (SEMANTICS 5.3 and 5.7).
 func grantOf(r *Request, votes []Vote, at time.Time) *Grant {
 	o := narrowest(votes)
 	if o.Lasting == Once {
@@ -148,7 +149,7 @@ type attempt struct {
 }
 
 // answeredBy reports whether g answers the question: the rules that ask are among
-// those that asked for it, and its grantors could give it now.
+// those that asked for it, and its grantors could give it now (SEMANTICS 5.3 and 5.7).
 func (a *attempt) answeredBy(g *grant) bool {
 	m := &a.Requirement
 	if !g.Live(a.at) || g.Pin != a.Call.Pin || g.width() > m.MaxCover {
@@ -168,7 +169,7 @@ func (a *attempt) answeredBy(g *grant) bool {
 	return able >= max(m.Quorum, 1) && len(a.rules) > 0 && a.covers(g)
 }
 
-// covers reports whether g covers the arguments.
+// covers reports whether g covers the arguments (SEMANTICS 5.3).
 func (a *attempt) covers(g *grant) bool {
 	switch g.Cover {
 	case CoverTool:

@@ -51,7 +51,7 @@ func (b *Book) Revoke(at time.Time, id, by, reason string) Event {
 // Retire makes the event that rules were removed, which ends the grants of these
 // rules. The caller calls it after a reload, with the rules that the new policy still
 // has. It is false when no grant depends on a removed rule. A rule that is added
-// again later asks again.
+// again later asks again (SEMANTICS 5.7).
 func (b *Book) Retire(at time.Time, exists func(Rule) bool) (Event, bool) {
 	e := b.event(EventRetired, at)
 	for _, g := range b.granted() {

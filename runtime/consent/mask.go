@@ -25,7 +25,7 @@ func Show(key []byte, args wire.Value, reveal ...string) (json.RawMessage, error
 	return text, err
 }
 
-// mask is Show, and returns pointers to what is masked too.
+// mask is Show, and returns pointers to what is masked too (SEMANTICS 5.9).
 func mask(key []byte, args wire.Value, reveal []string) (json.RawMessage, []string, error) {
 	if args == nil {
 		return nil, nil, fmt.Errorf("there are no arguments: an empty object is written as {}")
@@ -60,7 +60,7 @@ func holdsMask(args wire.Value) (found bool) {
 	return found
 }
 
-// size says how long a value is.
+// size says how long a value is (SEMANTICS 5.9).
 func size(v walk.Tokens) string {
 	switch v[0].Kind {
 	case wire.KindString:

@@ -76,7 +76,7 @@ func compileAll(where []Predicate) ([]matcher, error) {
 }
 
 // meets reports whether arguments meet m. A sensitive member, or one that is
-// not there, meets nothing.
+// not there, meets nothing (SEMANTICS 5.3).
 func (m *matcher) meets(args wire.Value) bool {
 	found := find(args, m.path)
 	if found == nil || slices.ContainsFunc(found, func(t wire.Token) bool { return t.Sensitive }) {
@@ -95,7 +95,7 @@ func (m *matcher) meets(args wire.Value) bool {
 
 func isNumber(k wire.Kind) bool { return k == wire.KindInt || k == wire.KindFloat }
 
-// greater compares two numbers exactly, for all exponents.
+// greater compares two numbers exactly, for all exponents (SEMANTICS 5.3).
 func greater(a, b wire.Token) bool {
 	x, y := decimalOf(a), decimalOf(b)
 	switch {

@@ -15,7 +15,7 @@ type request struct {
 	place    int // in the queue of the open ones
 }
 
-// due returns when an open request is to be reminded of, or expires.
+// due returns when an open request is to be reminded of, or expires (SEMANTICS 5.4).
 func (r *request) due() time.Time {
 	if r.reminded {
 		return r.Expires

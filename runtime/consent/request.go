@@ -18,6 +18,7 @@ type Call struct {
 	Principal string     // on whose behalf
 	Agent     string     // the sub-agent that calls; empty: the run itself
 	Args      wire.Value // the decoded arguments with which the handler will run
+	Program   string     // of a command: digest of its program and arguments; empty: it has a handler
 	Preview   *Preview   // nil: there is none
 	Revision  string     // of the policy that judged the call
 }
@@ -108,6 +109,7 @@ type Terms struct {
 	Args        json.RawMessage `json:"args"`             // what is sensitive is masked
 	Masked      []string        `json:"masked,omitempty"` // pointers to that
 	ArgsDigest  Digest          `json:"args_digest"`      // of all of it, keyed
+	Program     string          `json:"program,omitempty"`   // as in Call
 	Preview     *Preview        `json:"preview,omitempty"`
 	Reasons     []Reason        `json:"reasons"`
 	Obligations []Obligation    `json:"obligations,omitempty"`
@@ -137,7 +139,7 @@ type Offer struct {
 // Rules returns the rules that asked.
 func (r *Request) Rules() []string { return (&Question{Reasons: r.Reasons}).rules() }
 
-// Missing returns how many approvals are still required.
+// Missing returns how many approvals are still required (SEMANTICS 5.5).
 func (r *Request) Missing() int {
 	if r.Status != StatusOpen {
 		return 0
@@ -180,7 +182,7 @@ func (o *Offer) predicates() []Predicate {
 	return o.Where
 }
 
-// width returns how much o covers: an empty list of predicates covers every call.
+// width returns how much o covers: an empty list of predicates covers every call (SEMANTICS 5.3).
 func (o *Offer) width() GrantCover {
 	switch {
 	case o.Lasting == Once:

@@ -47,7 +47,8 @@ type Ask struct {
 // Merge returns the requirement that satisfies the declaration and every ask:
 // the approvers that all of them name, the highest quorum, the shortest timeout,
 // the narrowest cover. Edits, self-approval and how long a grant may last are the
-// declaration's alone. A tool that declares no consent allows what a zero Requirement does.
+// declaration's alone. A tool that declares no consent allows what a zero Requirement
+// does (SEMANTICS 5.3 and 8.1).
 func Merge(declared *Requirement, asks ...Ask) (Requirement, error) {
 	var m Requirement
 	if declared != nil {
@@ -97,7 +98,7 @@ func distinct(ids []string) []string {
 	return slices.Compact(out)
 }
 
-// grants reports whether an approver may grant what o says.
+// grants reports whether an approver may grant what o says (SEMANTICS 8.1).
 func (m *Requirement) grants(o *Offer) bool {
 	return o.width() <= m.MaxCover && (o.Lasting != ForDuration || o.For <= m.MaxFor)
 }

@@ -79,6 +79,42 @@ func TestApprovalBindsTheDigestOfEverything(t *testing.T) {
 	}
 }
 
+// TestApprovalBindsAProgram: an approval of a command is one of its program; where there is none the
+// digests are those that were recorded before commands were.
+func TestApprovalBindsAProgram(t *testing.T) {
+	run := func(approved, now, args string) consent.Event {
+		d := newDesk(t)
+		q := question(`{"to":"a"}`, approvers("alice"))
+		q.Call.Program = approved
+		id := d.ask(0, q)
+		r, _ := d.book.Request(id)
+		assert.Equal(t, approved, r.Program)
+		require.Equal(t, consent.Accepted, d.approve(1, id, "alice").Resolution)
+		c := q.Call
+		c.Program, c.Args = now, wire.Raw(args)
+		return d.use(2, id, c)
+	}
+	assert.Equal(t, consent.EventUsed, run("p1", "p1", `{"to":"a"}`).Kind)
+	for _, now := range []string{"p2", ""} {
+		e := run("p1", now, `{"to":"a"}`)
+		assert.Equal(t, consent.EventMismatch, e.Kind)
+		assert.Equal(t, []consent.Change{consent.ChangedProgram}, e.Changed)
+	}
+	assert.Equal(t, []consent.Change{consent.ChangedProgram}, run("", "p1", `{"to":"a"}`).Changed)
+	assert.Equal(t, []consent.Change{consent.ChangedArgs}, run("p1", "p2", `{"to":"b"}`).Changed, "other arguments give another digest")
+
+	binding := func(program string) string {
+		q := question(`{}`, approvers("alice"))
+		q.Call.Program = program
+		e, err := newDesk(t).book.Ask(after(0), "q1", "n", q)
+		require.NoError(t, err)
+		return e.Asked.Binding.String()
+	}
+	const recorded = "2e824d0d38e4a270ffb3955dbb21dfd37ed476f86b6019691613b1a42939de68"
+	assert.Equal(t, recorded, binding(""))
+	assert.NotEqual(t, recorded, binding("p1"))
+}
+
 func TestChangesAreListedInOrder(t *testing.T) {
 	d := newDesk(t)
 	id := d.ask(0, question(`{}`, approvers("alice")))
@@ -93,7 +129,7 @@ func TestChangesAreListedInOrder(t *testing.T) {
 	for c := range consent.ChangedRequest + 1 {
 		names = append(names, c.String())
 	}
-	assert.Equal(t, []string{"tool", "declaration", "args", "preview", "principal", "session", "question", "expired", "request"}, names)
+	assert.Equal(t, []string{"tool", "declaration", "args", "program", "preview", "principal", "session", "question", "expired", "request"}, names)
 }
 
 func TestApprovalBindsExpiryAndNonce(t *testing.T) {

@@ -1,8 +1,6 @@
 package mutants
 
 import (
-	"go/parser"
-	"go/token"
 	"io/fs"
 	"os"
 	"path"
@@ -141,31 +139,4 @@ func (c catalog) add(name, text string) {
 			c[short+m[1]] = "./" + dir
 		}
 	}
-}
-
-var citation = regexp.MustCompile(`SEMANTICS(?: section)? (\d+(?:\.\d+)*)`)
-
-// eachCitation hands f what comments of Go cite of the specification.
-func eachCitation(t *testing.T, f func(at token.Position, cited string)) {
-	files := token.NewFileSet()
-	require.NoError(t, filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || !strings.HasSuffix(name, ".go") {
-			return err
-		}
-		text, err := os.ReadFile(name)
-		if err != nil || !strings.Contains(string(text), "SEMANTICS") {
-			return err
-		}
-		file, err := parser.ParseFile(files, name, text, parser.ParseComments|parser.SkipObjectResolution)
-		if err != nil {
-			return err
-		}
-		for _, group := range file.Comments {
-			said := strings.Join(strings.Fields(group.Text()), " ") // a citation may go over two lines
-			for _, m := range citation.FindAllStringSubmatch(said, -1) {
-				f(files.Position(group.Pos()), m[1])
-			}
-		}
-		return nil
-	}))
 }

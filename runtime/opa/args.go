@@ -88,7 +88,7 @@ func (t *termBuilder) Visit(tok wire.Token) {
 
 func (t *termBuilder) push(term *ast.Term) { t.stack = append(t.stack, term) }
 
-// float pushes a number as it was written, which a float64 may be only near to.
+// float pushes a number as it was written, which a float64 may be only near to (SEMANTICS 7.2).
 func (t *termBuilder) float(tok wire.Token) {
 	f := tok.Float
 	if tok.Str != "" {

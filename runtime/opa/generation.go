@@ -88,7 +88,8 @@ func (g *generation) eval(ctx context.Context, input ast.Value) (*ast.Term, erro
 	return t, err
 }
 
-// evalQuery has OPA's evaluator evaluate a query for an input. The result is nil where it is undefined.
+// evalQuery has OPA's evaluator evaluate a query for an input. The result is nil where it is
+// undefined (SEMANTICS 3.6).
 func (g *generation) evalQuery(ctx context.Context, query ast.Body, input ast.Value) (t *ast.Term, err error) {
 	defer panicked(&t, &err)
 	err = storage.Txn(ctx, g.store, storage.TransactionParams{}, func(txn storage.Transaction) error {

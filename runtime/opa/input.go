@@ -10,6 +10,7 @@ import (
 	"github.com/ambit-tools/ambit/internal/rego/policydir"
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/operator"
+	"github.com/ambit-tools/ambit/runtime/process"
 )
 
 // keys are the member names of the input, made once: a term is made of every
@@ -17,6 +18,8 @@ import (
 type keys struct {
 	tool, args, behavior, modes, principal, session, run, call, now *ast.Term
 	id, capabilities, counts, succeeded, undo, by, groups, method   *ast.Term
+
+	command, program, argv, dir, env, network, tier, script *ast.Term
 }
 
 func newKeys() keys {
@@ -26,6 +29,8 @@ func newKeys() keys {
 		session: s("session"), run: s("run"), call: s("call"), now: s("now_ns"),
 		id: s("id"), capabilities: s("capabilities"), counts: s("counts"), succeeded: s("succeeded"),
 		undo: s("undo"), by: s("by"), groups: s("groups"), method: s("method"),
+		command: s("command"), program: s("program"), argv: s("argv"), dir: s("dir"), env: s("env"),
+		network: s("network"), tier: s("tier"), script: s("script"),
 	}
 }
 
@@ -145,7 +150,17 @@ func (n *names) input(r *reads, in *runtime.PolicyInput, args *ast.Term, facts *
 	add(r.member("call"), n.call, func() *ast.Term { return ast.ObjectTerm(ast.Item(n.id, stringTerm(in.CallID))) })
 	add(r.member("now_ns"), n.now, func() *ast.Term { return ast.NewTerm(intValue(in.Now.UnixNano())) })
 	add(in.Undo && r.member("undo"), n.undo, func() *ast.Term { return n.undoTerm(&in.UndoneBy) })
+	add(in.Command != nil && r.member("command"), n.command, func() *ast.Term { return n.commandTerm(in.Command) })
 	return ast.NewObject(items...)
+}
+
+// commandTerm returns input.command.
+func (n *names) commandTerm(c *process.Invocation) *ast.Term {
+	return ast.ObjectTerm(
+		ast.Item(n.program, stringTerm(c.Program)), ast.Item(n.argv, stringTerms(c.Argv)), ast.Item(n.dir, stringTerm(c.Dir)),
+		ast.Item(n.env, stringTerms(c.Env)), ast.Item(n.network, stringTerm(c.Network.String())),
+		ast.Item(n.tier, stringTerm(c.Tier.String())), ast.Item(n.script, stringTerm(c.Script)),
+	)
 }
 
 // undoTerm returns input.undo.

@@ -77,7 +77,7 @@ func checked(fsys fs.FS) (*lint.Checked, error) {
 	return lint.Source(src)
 }
 
-// use makes a bundle the one that decides.
+// use makes a bundle the one that decides (SEMANTICS 3.6).
 func (p *Policy) use(b *policydir.Bundle) error {
 	g, err := newGeneration(b, p.evaluator)
 	if err != nil {
@@ -103,7 +103,7 @@ func (p *Policy) Reload(fsys fs.FS) error {
 	return p.replace(src)
 }
 
-// replace activates a source, when its tests pass. Its caller holds p.reload.
+// replace activates a source, when its tests pass. Its caller holds p.reload (SEMANTICS 3.6).
 func (p *Policy) replace(src *policydir.Source) error {
 	c, err := lint.Source(src)
 	if err != nil {

@@ -17,7 +17,7 @@ const codeUnknownObligation = "unknown_obligation"
 // decide turns the entries of the policies into a decision: error over deny over ask
 // over modify over allow. All entries but the allows stay in the decision, so that it
 // can be shown; Effect says what counts. Asks are passed on one by one, as the
-// rules wrote them: package consent joins them with the declaration.
+// rules wrote them: package consent joins them with the declaration (SEMANTICS 3.6).
 func (a answers) decide(revision string) (runtime.Decision, error) {
 	merged, err := mergeRewrites(a.rewrites)
 	if err != nil {

@@ -37,7 +37,7 @@ func (p *Policy) Watch(ctx context.Context, dir string, report func(error)) erro
 // half-written directories are not loaded, and several directories are loaded
 // together, when all of them have settled.
 //
-// It returns the cause of ctx's end.
+// It returns the cause of ctx's end (SEMANTICS 3.6).
 func (p *Policy) WatchFS(ctx context.Context, fsys fs.FS, report func(error)) error {
 	timer := time.NewTimer(p.interval)
 	defer timer.Stop()

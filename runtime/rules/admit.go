@@ -15,7 +15,8 @@ func (s *State) Ask(at Instant, c *Call) (Verdict, Event) {
 	return s.reserve(EventAsked, at, c)
 }
 
-// reserve makes its event in place, as record does: an Event is large.
+// reserve makes its event in place, as record does: an Event is large. A refused call uses up
+// nothing (SEMANTICS 4.5).
 func (s *State) reserve(kind EventKind, at Instant, c *Call) (v Verdict, ev Event) {
 	p := s.placeOf(c)
 	if v = s.check(max(at, s.now), c, &p, nil); v.Admitted() {
@@ -38,6 +39,7 @@ func (s *State) Rebind(at Instant, c *Call) (Verdict, Event) {
 	return s.again(EventRebound, at, c)
 }
 
+// again keeps SEMANTICS 4.5.
 func (s *State) again(kind EventKind, at Instant, c *Call) (Verdict, Event) {
 	v := s.Recheck(at, c)
 	if !v.Admitted() {
@@ -83,7 +85,7 @@ func (s *State) Undo(at Instant, call string) (Event, error) {
 }
 
 // Undoing returns the event of Undo and changes nothing: it is recorded before the
-// undo is committed, and Apply adds it when that is known.
+// undo is committed, and Apply adds it when that is known (SEMANTICS 4.20).
 func (s *State) Undoing(at Instant, call string) (Event, error) {
 	c := s.calls.find(call)
 	if c == nil || c.tool.undo <= 0 || c.progress < unknown {

@@ -53,7 +53,7 @@ func (s *State) Apply(ev *Event) error {
 	return nil
 }
 
-// legal reports whether ev may happen to c.
+// legal reports whether ev may happen to c (SEMANTICS 4.1).
 func legal(ev *Event, c *call) bool {
 	switch ev.Kind {
 	case EventRebound, EventResumed:
@@ -76,7 +76,7 @@ func (s *State) tick(ev *Event) {
 	s.now = max(s.now, ev.At)
 }
 
-// applyEntry admits or asks the call of ev.
+// applyEntry admits or asks the call of ev (SEMANTICS 6.5).
 func (s *State) applyEntry(ev *Event) error {
 	p := s.find(ev.Tool, ev.Run, ev.Agent, ev.Principal)
 	earlier := s.calls.find(ev.Call)
@@ -95,7 +95,7 @@ func (s *State) applyEntry(ev *Event) error {
 	return nil
 }
 
-// enter reserves what the call of ev uses.
+// enter reserves what the call of ev uses (SEMANTICS 4.2, 4.3, 4.6, 4.10 and 4.21).
 func (s *State) enter(ev *Event, p *place) {
 	s.tick(ev)
 	s.make(p, ev.Principal, ev.Agent)
@@ -149,7 +149,7 @@ func (s *State) resume(ev *Event, c *call) {
 	}
 }
 
-// release releases all that c holds.
+// release releases all that c holds (SEMANTICS 4.2 and 4.10).
 func (s *State) release(c *call) {
 	if c.progress == asked {
 		c.run.waiting--
@@ -176,7 +176,8 @@ func (s *State) leave(c *call) {
 	*live = slices.Delete(*live, i, i+1)
 }
 
-// finish notes how the invocation of c ended, or how an interrupted one had.
+// finish notes how the invocation of c ended, or how an interrupted one
+// had (SEMANTICS 4.1, 4.2, 4.7, 4.10, 4.14 and 4.20).
 func (s *State) finish(c *call, ev *Event) {
 	if c.progress == started {
 		c.end = s.now
@@ -210,7 +211,7 @@ func (s *State) finish(c *call, ev *Event) {
 }
 
 // applyUndone revokes the success of the call of ev and releases its groups: the event
-// has all that this needs, since s may have dropped the call.
+// has all that this needs, since s may have dropped the call (SEMANTICS 4.10, 4.20 and 6.5).
 func (s *State) applyUndone(ev *Event) error {
 	c := s.calls.find(ev.Call)
 	if c != nil && c.progress < unknown {

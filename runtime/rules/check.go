@@ -27,7 +27,7 @@ func (s *State) waitingCall(c *Call) (*call, place) {
 	return own, place{tool: own.tool, run: own.run, facts: own.facts, counts: own.counts, owner: own.owner}
 }
 
-// check judges c at p. The reservation of own, the same call, is left out.
+// check judges c at p. The reservation of own, the same call, is left out (SEMANTICS 3.1, 3.2 and 3.3).
 func (s *State) check(now Instant, c *Call, p *place, own *call) Verdict {
 	if v, answered := s.checkFirst(now, c, p, own); answered {
 		return v
@@ -51,7 +51,7 @@ func (s *State) check(now Instant, c *Call, p *place, own *call) Verdict {
 	return Verdict{Answer: Admitted}
 }
 
-// checkFirst makes the checks of which the first that applies is the only answer.
+// checkFirst makes the checks of which the first that applies is the only answer (SEMANTICS 3.1 and 4.14).
 func (s *State) checkFirst(now Instant, c *Call, p *place, own *call) (Verdict, bool) {
 	t, r := p.tool, p.run
 	switch {
@@ -72,7 +72,7 @@ func (s *State) checkFirst(now Instant, c *Call, p *place, own *call) (Verdict, 
 	return p.owner.duplicate(now, t, c, own)
 }
 
-// allows reports whether the operation that c asks for is allowed.
+// allows reports whether the operation that c asks for is allowed (SEMANTICS 4.16).
 func (t *tool) allows(c *Call) bool {
 	if t.allowed == nil {
 		return true
@@ -91,7 +91,7 @@ func (s *State) cleansUp(p *place) bool {
 	return s.engine.cleansUp(p.tool, met, p.facts.succeeded)
 }
 
-// duplicate reports whether an earlier call answers c, whose tool remembers calls.
+// duplicate reports whether an earlier call answers c, whose tool remembers calls (SEMANTICS 3.3, 4.8 and 4.9).
 func (o *owner) duplicate(now Instant, t *tool, c *Call, own *call) (Verdict, bool) {
 	var ownID string
 	if own != nil {
@@ -115,7 +115,7 @@ func (o *owner) duplicate(now Instant, t *tool, c *Call, own *call) (Verdict, bo
 	return Verdict{Of: e.call, Violations: []Violation{{Reason: ReasonIdempotencyConflict}}}, true
 }
 
-// checkOrder adds what start_constraint, requires_preceding and must_precede say.
+// checkOrder adds what start_constraint, requires_preceding and must_precede say (SEMANTICS 4.11 and 4.13).
 func (s *State) checkOrder(vs []Violation, p *place) []Violation {
 	t, f := p.tool, p.facts
 	if !t.start && len(s.engine.starts) > 0 && (f == nil || f.unstarted > 0) {
@@ -146,7 +146,7 @@ func (f *facts) satisfies(t *tool) bool {
 	return !t.needsAny || len(t.needs) == 0
 }
 
-// checkGroups adds the groups of p.tool that other tools hold.
+// checkGroups adds the groups of p.tool that other tools hold (SEMANTICS 4.10).
 func (s *State) checkGroups(vs []Violation, p *place) []Violation {
 	if p.facts == nil {
 		return vs
@@ -162,7 +162,7 @@ func (s *State) checkGroups(vs []Violation, p *place) []Violation {
 	return vs
 }
 
-// checkCounts adds the limits that are used up, mine slots left out.
+// checkCounts adds the limits that are used up, mine slots left out (SEMANTICS 4.2).
 func (s *State) checkCounts(vs []Violation, p *place, mine int) []Violation {
 	if n := p.counts.of(p.tool) - mine; p.tool.maxCalls > 0 && n >= p.tool.maxCalls {
 		vs = append(vs, Violation{Reason: ReasonMaxCalls, Max: p.tool.maxCalls, Used: n})
@@ -175,7 +175,7 @@ func (s *State) checkCounts(vs []Violation, p *place, mine int) []Violation {
 
 // retryAfter returns how long p.tool is still cooling down, by its own cooldown
 // and by that of the set, 0 when it is not. While a call is running that is at
-// least the whole period, which begins with the end.
+// least the whole period, which begins with the end (SEMANTICS 4.7).
 func (s *State) retryAfter(p *place, now Instant) (d time.Duration, running bool) {
 	if p.owner == nil {
 		return 0, false

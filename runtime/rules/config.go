@@ -28,7 +28,7 @@ type Config struct {
 	Reminders int
 }
 
-// DefaultReminders is the number of reminders where a Config names none.
+// DefaultReminders is the number of reminders where a Config names none (SEMANTICS 4.15).
 const DefaultReminders = 2
 
 // A Tool is what the rules need to know of one declared tool.

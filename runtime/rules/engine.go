@@ -48,7 +48,7 @@ type tool struct {
 }
 
 // Compile checks cfg and resolves its names. The error joins one error for
-// each mistake.
+// each mistake (SEMANTICS 4.2, 4.7 and 4.17).
 func Compile(cfg Config) (*Engine, error) {
 	e := &Engine{byName: make(map[string]*tool, len(cfg.Tools)), reminders: max(cfg.Reminders, 0)}
 	if cfg.Reminders == 0 {
@@ -92,7 +92,7 @@ func Compile(cfg Config) (*Engine, error) {
 	return e, nil
 }
 
-// newTool returns the part of a tool that refers to no other.
+// newTool returns the part of a tool that refers to no other (SEMANTICS 4.2, 4.8, 4.12 and 4.13).
 func newTool(index int, d *Tool, set *Rules) *tool {
 	r := &d.Rules
 	t := &tool{
@@ -113,7 +113,7 @@ func newTool(index int, d *Tool, set *Rules) *tool {
 	return t
 }
 
-// resolve sets what refers to other tools and to groups.
+// resolve sets what refers to other tools and to groups (SEMANTICS 4.10).
 func (e *Engine) resolve(t *tool, r *Rules) []error {
 	var errs []error
 	names := func(rule string, list []string) []*tool {
@@ -155,7 +155,7 @@ func (e *Engine) free(t *tool) bool {
 		t.maxCalls == 0 && t.cooldown <= 0 && e.cooldown == 0
 }
 
-// tied reports whether t has an order, start or exit rule.
+// tied reports whether t has an order, start or exit rule (SEMANTICS 4.3).
 func (t *tool) tied() bool {
 	return t.start || t.required || t.exit || len(t.needs) > 0 || len(t.precedes) > 0
 }

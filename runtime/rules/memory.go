@@ -26,7 +26,7 @@ type remembered struct {
 }
 
 // find returns what is held against a call at now. What the call own put there
-// itself does not count.
+// itself does not count (SEMANTICS 4.8).
 func (m *memory) find(k memoryKey, now Instant, own string) (remembered, bool) {
 	e, ok := m.entries[k]
 	for ok {
@@ -135,7 +135,7 @@ func (c *call) hold(now Instant) {
 
 // remember notes that c has ended with status. An equal call may run again after
 // an error, and after a timeout when its tool is idempotent. Only an error releases
-// the idempotency key.
+// the idempotency key (SEMANTICS 4.8 and 4.9).
 func (c *call) remember(status Status) {
 	k := memoryKey{c.tool.index, c.args}
 	switch {

@@ -76,7 +76,7 @@ type Verdict struct {
 // Admitted reports whether the call may go on.
 func (v Verdict) Admitted() bool { return v.Answer == Admitted }
 
-// Primary returns the first violation, or the zero value when there is none.
+// Primary returns the first violation, or the zero value when there is none (SEMANTICS 3.2).
 func (v Verdict) Primary() Violation {
 	if len(v.Violations) == 0 {
 		return Violation{}

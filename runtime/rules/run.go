@@ -40,7 +40,7 @@ type RunStatus struct {
 	Reminders   int      // given to a model that stopped
 }
 
-// Status returns the status of a run.
+// Status returns the status of a run (SEMANTICS 4.15).
 func (s *State) Status(run string) RunStatus {
 	r := s.runOf(run)
 	if r == nil {
@@ -66,6 +66,7 @@ func (s *State) RunState(run string) RunState {
 	return r.state()
 }
 
+// state keeps SEMANTICS 4.15.
 func (r *run) state() RunState {
 	switch {
 	case r.ended != RunRunning:
@@ -111,11 +112,11 @@ func (s *State) openRun(id string) *run {
 	return r
 }
 
-// idle reports whether a model that answers without a call changes r.
+// idle reports whether a model that answers without a call changes r (SEMANTICS 4.15).
 func (r *run) idle() bool { return r.ended == RunRunning && r.waiting == 0 }
 
 // stopped returns what a model that answers without a call makes of r; running
-// when it is reminded, or nothing changes.
+// when it is reminded, or nothing changes (SEMANTICS 4.15).
 func (r *run) stopped(reminders int) RunState {
 	switch {
 	case !r.idle():
@@ -138,7 +139,7 @@ func (r *run) stop(become RunState) {
 	}
 }
 
-// closeRun drops r, and its calls that have not started.
+// closeRun drops r, and its calls that have not started (SEMANTICS 1.1 and 4.10).
 func (s *State) closeRun(r *run) {
 	for _, c := range r.live {
 		if c.progress < started {
@@ -189,7 +190,7 @@ func (r *run) unkeep(c *call) {
 }
 
 // achieves returns what a success of c makes of its run: that clean-up begins, or
-// goes on, with an exit tool, or that the run has finished. Running: nothing.
+// goes on, with an exit tool, or that the run has finished. Running: nothing (SEMANTICS 4.14).
 func (c *call) achieves() RunState {
 	r, t := c.run, c.tool
 	if r == nil || r.ended != RunRunning || r.exits == 0 && !t.exit {
@@ -209,7 +210,7 @@ func (c *call) achieves() RunState {
 }
 
 // succeed counts a success of c for the rules of later calls, and sets the state that
-// its run has by it.
+// its run has by it (SEMANTICS 4.11 and 6.5).
 func (s *State) succeed(c *call, become RunState) {
 	r, t := c.run, c.tool
 	if r == nil {
@@ -232,7 +233,7 @@ func (s *State) succeed(c *call, become RunState) {
 	}
 }
 
-// unsucceed reverts at p what succeed did. A run that has ended stays ended.
+// unsucceed reverts at p what succeed did. A run that has ended stays ended (SEMANTICS 4.1 and 4.20).
 func (s *State) unsucceed(p *place, become RunState) {
 	r, t := p.run, p.tool
 	p.facts.successes[t.index]--
@@ -279,7 +280,7 @@ const (
 )
 
 // Hint returns what the loop should do after a call of a tool, in the present state
-// of its run. heartbeat says that the call asked to be continued.
+// of its run. heartbeat says that the call asked to be continued (SEMANTICS 4.18).
 func (s *State) Hint(run, name string, result Result, heartbeat bool) Hint {
 	state := s.RunState(run)
 	t := s.toolOf(name)

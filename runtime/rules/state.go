@@ -85,13 +85,13 @@ func (c *cooling) begin() { c.busy++ }
 // abandon reverts begin: the call never starts.
 func (c *cooling) abandon() { c.busy-- }
 
-// finish notes that a call has ended.
+// finish notes that a call has ended (SEMANTICS 4.7).
 func (c *cooling) finish(now Instant) {
 	c.busy--
 	c.ended, c.end = true, now
 }
 
-// over returns when a period after the latest end is over; forever while a call runs.
+// over returns when a period after the latest end is over; forever while a call runs (SEMANTICS 4.7).
 func (c *cooling) over(period time.Duration, now Instant) Instant {
 	switch {
 	case period <= 0:
@@ -140,7 +140,7 @@ func (s *State) find(tool, run, agent, principal string) place {
 	return p
 }
 
-// around is find without a tool.
+// around is find without a tool (SEMANTICS 1.2, 4.8 and 4.21).
 func (s *State) around(run, agent, principal string) place {
 	if h := &s.here; h.place.run != nil && h.place.run.id == run && h.agent == agent && h.principal == principal {
 		return h.place

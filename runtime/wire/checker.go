@@ -116,7 +116,7 @@ func (c *checker) branch(id, v int, in *scope, seen *evaluated) bool {
 	return ok
 }
 
-// sameValue applies the schemas of the same value.
+// sameValue applies the schemas of the same value (SEMANTICS 7.6).
 func (c *checker) sameValue(id, v int, in *scope, seen *evaluated) bool {
 	n := &c.schema.Nodes[id-1]
 	ok := true

@@ -51,7 +51,7 @@ func digits(b []byte, i int) int {
 	return i
 }
 
-// literalFits reports whether a number literal is short enough, and notes it when not.
+// literalFits reports whether a number literal is short enough, and notes it when not (SEMANTICS 7.2).
 func (r *Reader) literalFits(at int, lit []byte, secret bool) bool {
 	return len(lit) <= r.lim.Number || r.longLiteral(at, lit, secret)
 }

@@ -67,7 +67,7 @@ func (v Raw) Walk(w Visitor) {
 	r.visit(w)
 }
 
-// WalkRaw visits any value.
+// WalkRaw visits any value (SEMANTICS 7.6).
 func WalkRaw(w Visitor, p *Raw, rule *RawRule) {
 	w = visitorFor(w, rule != nil && rule.Sensitive)
 	e := encoderOf(w)

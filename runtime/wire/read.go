@@ -73,7 +73,7 @@ func ReadInt(r *Reader, p *int64, rule *IntRule) {
 	}
 }
 
-// bigInt is ReadInt for literals that are long or have a fraction or an exponent.
+// bigInt is ReadInt for literals that are long or have a fraction or an exponent (SEMANTICS 7.1).
 func (r *Reader) bigInt(at int, lit []byte, secret bool) (int64, bool) {
 	d := parseDecimal(lit)
 	if !d.integral() {

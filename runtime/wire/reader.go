@@ -83,7 +83,7 @@ func (r *Reader) begin(b []byte, l Limits) {
 }
 
 // Finish checks that nothing follows the value that was read and returns all
-// violations; nil means that the text is valid.
+// violations; nil means that the text is valid (SEMANTICS 7.1).
 func (r *Reader) Finish() []Violation {
 	if r.ws(); r.i != len(r.b) {
 		r.syntax("the end of the text")

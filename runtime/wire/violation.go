@@ -109,7 +109,7 @@ func (n *notes) unveil() {
 }
 
 // note records that the value at an offset breaks a keyword. Inlined it would make
-// every check longer than what it does when nothing is wrong.
+// every check longer than what it does when nothing is wrong (SEMANTICS 7.3).
 //
 //go:noinline
 func (n *notes) note(at int, secret bool, keyword, expected, actual string) {

@@ -35,7 +35,7 @@ func checkPath(name string) error {
 	return fmt.Errorf("path %q: %s: %w", name, rule, ErrPath)
 }
 
-// checkWrite holds the rules of a path that is written.
+// checkWrite holds the rules of a path that is written (SEMANTICS 7.5).
 func (w *Workspace) checkWrite(name string) error {
 	if err := checkPath(name); err != nil {
 		return err

@@ -78,7 +78,7 @@ func hex(n uint64) *jen.Statement { return jen.Op(fmt.Sprintf("%#x", n)) }
 // text is a string literal.
 func text(s string) *jen.Statement { return jen.Op(quoted(s)) }
 
-// quoted is a string literal, between back quotes where that spares escapes.
+// quoted is a string literal, between back quotes where that spares escapes (SEMANTICS 7.5).
 func quoted(s string) string {
 	if strings.ContainsAny(s, `"\`) && strconv.CanBackquote(s) && !strings.ContainsFunc(s, func(r rune) bool { return !strconv.IsPrint(r) }) {
 		return "`" + s + "`"

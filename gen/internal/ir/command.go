@@ -28,7 +28,7 @@ func (b *builder) commands() {
 	}
 }
 
-// template reads the declared elements and checks them.
+// template reads the declared elements and checks them (SEMANTICS 7.5).
 func (b *builder) template(t *Tool) {
 	places := elementsOf(t.Decl.Command)
 	for _, e := range places {

@@ -20,10 +20,10 @@ func (b *builder) publish() {
 		if t.State != nil {
 			t.StateSchema = published(b.file, t.Decl.Undo.State, false)
 		}
-		t.PolicySchema = policySchema(b.file, n, t.Decl.Input)
+		t.PolicySchema = policySchema(b.file, n, t.Decl)
 		t.Pin = pin(t)
 	}
-	b.pkg.Envelope = pretty(inputSchema(n, object{}))
+	b.pkg.Envelope = pretty(envelopeSchema(n))
 	b.pkg.Declared = declaredData(b.pkg, b.file, n)
 	b.pkg.Schemas = publishedSchemas(b.pkg, b.file)
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/ambit-tools/ambit/dsl"
+	"github.com/ambit-tools/ambit/runtime/process"
 )
 
 // The input document of a policy is described to OPA's type checker, which
@@ -50,7 +51,28 @@ func namesOf(f *dsl.File) setNames {
 	return n
 }
 
-// inputSchema is the whole input document; args is its part for the arguments.
+// commandSchema is the part of the input document that only tools with a command have.
+func commandSchema() object {
+	text := typed("string")
+	return object7(
+		member{"program", text}, member{"argv", listOf(text)}, member{"dir", text}, member{"env", listOf(text)},
+		member{"network", object{{"type", "string"}, {"enum", list(commandNetworks)}}},
+		member{"tier", object{{"type", "string"}, {"enum", list(commandTiers)}}},
+		member{"script", text},
+	)
+}
+
+var (
+	commandNetworks = []string{process.NoNetwork.String(), process.Loopback.String()}
+	commandTiers    = []string{process.Sandbox.String(), process.ProcessTier.String()}
+)
+
+// envelopeSchema is the input document of policies about all tools.
+func envelopeSchema(n setNames) object {
+	return inputSchema(n, object{}).optional("command", commandSchema())
+}
+
+// inputSchema is the input document; args is its part for the arguments.
 func inputSchema(n setNames, args object) object {
 	text, flag, count := typed("string"), typed("boolean"), typed("integer")
 	members := func(names []string, value object) object {
@@ -93,13 +115,27 @@ func (o object) optional(name string, schema object) object {
 	return o
 }
 
+// require returns o, the schema of an object, in which one more property is required.
+func (o object) require(name string) object {
+	for i, m := range o {
+		if names, ok := m.value.([]any); ok && m.name == "required" {
+			o[i].value = append(names, name)
+		}
+	}
+	return o
+}
+
 // policySchema describes the input document of one tool's policies.
-func policySchema(f *dsl.File, n setNames, input *dsl.Schema) []byte {
+func policySchema(f *dsl.File, n setNames, t *dsl.Tool) []byte {
+	input := t.Input
 	d := newDocument(f, input, (*document).visible)
 	if input == nil {
 		input = &dsl.Schema{Type: dsl.TypeObject, Closed: true}
 	}
 	root := inputSchema(n, d.visible(input))
+	if t.Command != nil {
+		root = root.optional("command", commandSchema()).require("command")
+	}
 	root.setIf(len(d.defs) > 0, "$defs", d.defs)
 	return pretty(root)
 }

@@ -145,6 +145,7 @@ func (b *builder) boolRule(s *dsl.Schema) *wire.BoolRule {
 	return r
 }
 
+// rawRule keeps SEMANTICS 7.6.
 func (b *builder) rawRule(s *dsl.Schema, at place) *wire.RawRule {
 	r := &wire.RawRule{Sensitive: s.Sensitive}
 	if s.Checked {
@@ -167,7 +168,7 @@ func (b *builder) arrayRule(s *dsl.Schema) *wire.ArrayRule {
 	return r
 }
 
-// mapRule is never nil: the rule says that the members are undeclared.
+// mapRule is never nil: the rule says that the members are undeclared (SEMANTICS 5.9).
 func (b *builder) mapRule(s *dsl.Schema) *wire.ObjectRule {
 	r := &wire.ObjectRule{Open: true, Sensitive: s.Sensitive || hidesNames(s)}
 	r.Has, r.Min, r.Max = b.counts(s, "Properties", s.MinProperties, s.MaxProperties)

@@ -75,7 +75,7 @@ func guardRef(name string) ast.Ref {
 // IsGuarded says that a function is called through a guard.
 func IsGuarded(name string) bool { return guardedBuiltins()[guardRef(name).String()] != nil }
 
-// wrap returns the guarded form of a function.
+// wrap returns the guarded form of a function (SEMANTICS 7.5).
 func (g guard) wrap(name string) topdown.BuiltinFunc {
 	run := g.instead
 	if run == nil {

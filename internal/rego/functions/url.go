@@ -32,7 +32,7 @@ type absoluteURL struct {
 
 // parseURL reads a URL as net/url does. It refuses what a rule about parts of URLs
 // would be deceived by: user info, and hosts and ports that clients read in
-// different ways.
+// different ways (SEMANTICS 7.5).
 func parseURL(text string) (*absoluteURL, error) {
 	u, err := url.Parse(text)
 	if err != nil {

@@ -187,6 +187,9 @@ func When(condition string, more ...string) string {
 	return `deny contains {"code": "no", "message": "m"} if {` + "\n\t" + strings.ReplaceAll(condition, "; ", "\n\t") + "\n}\n\n" + strings.Join(more, "\n\n") + "\n"
 }
 
+// In returns a policy of one tool that denies when a condition holds.
+func In(tool, condition string) string { return "package ambit.tools." + tool + "\n\n" + When(condition) }
+
 // ShopDir returns the policy directory of the shop.
 func ShopDir(t testing.TB) fstest.MapFS {
 	t.Helper()

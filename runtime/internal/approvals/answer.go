@@ -69,7 +69,7 @@ func (a *Approvals[C]) Revoke(at time.Time, grant, by, reason string) consent.Ev
 	return ev
 }
 
-// Retire ends the grants whose rules are not known. It reports false when there are none.
+// Retire ends the grants whose rules are not known. It reports false when there are none (SEMANTICS 5.7).
 func (a *Approvals[C]) Retire(at time.Time, known func(consent.Rule) bool) (ev consent.Event, some bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

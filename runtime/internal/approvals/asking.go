@@ -33,7 +33,7 @@ func (a *Approvals[C]) Full(session string) bool {
 	return a.full(session)
 }
 
-// full is Full while a.mu is held.
+// full is Full while a.mu is held (SEMANTICS 8.1).
 func (a *Approvals[C]) full(session string) bool { return a.book.Waiting(session) >= a.cfg.MaxOpen }
 
 // An Asking is the question of a call while no other goroutine changes requests and grants. Begin
@@ -68,7 +68,7 @@ func (k *Asking[C]) Prepare() (err error) {
 }
 
 // Add adds the prepared request for a call, which waits for it from now on, and returns the id of
-// the request. It removes some old requests.
+// the request. It removes some old requests (SEMANTICS 5.1).
 func (k *Asking[C]) Add(c C) (request string) {
 	k.a.prune(k.at)
 	k.a.apply(&k.ev)

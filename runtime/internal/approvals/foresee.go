@@ -29,7 +29,7 @@ type foreseen struct {
 // Foresee returns what would become of an answer and of the call that waits for it. It asks the policy and the
 // preview hook of the tool, and changes nothing. edit is the text of the answer's arguments, nil for none; args
 // and text are those with which the call would run otherwise. s is nil when the declaration of the tool is
-// another one than that of the request.
+// another one than that of the request (SEMANTICS 5.2).
 func (a *Approvals[C]) Foresee(
 	ctx context.Context, request string, answer *consent.Answer, edit []byte, args wire.Value, text []byte, s *Subject,
 ) (p consent.Prospect) {
@@ -82,7 +82,7 @@ func (a *Approvals[C]) Foresee(
 	return p
 }
 
-// foresee asks the policy and the preview hook about the call with the arguments that it has.
+// foresee asks the policy and the preview hook about the call with the arguments that it has (SEMANTICS 5.2).
 func (s *Subject) foresee(ctx context.Context, text []byte, args wire.Value) (f foreseen) {
 	d, _, final, err := s.judge(ctx, append([]byte(nil), text...), args)
 	if f.judged(&d, err); f.unknown != "" || f.denials != nil {

@@ -13,7 +13,7 @@ const (
 )
 
 // Question returns the question about a call of a tool, which the declaration of the tool and a decision of the
-// policy ask. The error says that no approver could ever agree to the call.
+// policy ask. The error says that no approver could ever agree to the call (SEMANTICS 5.7).
 func Question(spec *runtime.Spec, call consent.Call, d *runtime.Decision) (q consent.Question, err error) {
 	asks := make([]consent.Ask, 0, len(d.Asks)+1)
 	for _, a := range d.Asks {

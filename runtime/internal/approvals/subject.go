@@ -2,6 +2,7 @@ package approvals
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 
@@ -27,23 +28,21 @@ type Subject struct {
 // the rewrites of the policy.
 func (s *Subject) judge(ctx context.Context, text []byte, args wire.Value) (d runtime.Decision, _ []byte, final wire.Value, err error) {
 	var r decision.Result
-	a := &asker{s, ctx, nil}
-	if !r.Ask(a, s.Tool, args, text) {
-		return r.Decision, r.Text, r.Args, a.err
-	}
-	return r.Decision, r.Text, r.Args, r.Err
+	a := asker{subject: s, ctx: ctx}
+	r.Ask(&a, s.Tool, args, text)
+	return r.Decision, r.Text, r.Args, cmp.Or(a.err, r.Err)
 }
 
-// An asker asks the policy about the call of a subject.
+// An asker asks the policy of a subject.
 type asker struct {
-	of  *Subject
-	ctx context.Context
-	err error // why there is no answer
+	subject *Subject
+	ctx     context.Context
+	err     error // why there is no answer
 }
 
-// Ask asks about arguments of the call.
+// Ask asks about arguments.
 func (a *asker) Ask(args wire.Value, _ []byte) (d runtime.Decision, ok bool) {
-	d, a.err = a.of.Decide(a.ctx, args)
+	d, a.err = a.subject.Decide(a.ctx, args)
 	return d, a.err == nil
 }
 
@@ -65,7 +64,7 @@ type Edit struct {
 }
 
 // Edit decodes the arguments of an approver's edit, asks the policy about them, and stores the resulting
-// question in the answer. present are those with which the call would run otherwise.
+// question in the answer. present are those with which the call would run otherwise (SEMANTICS 5.2).
 func (a *Approvals[C]) Edit(ctx context.Context, request string, text []byte, answer *consent.Answer, present wire.Value, s *Subject) (e Edit) {
 	answer.Edit = &consent.Edit{}
 	text = a.Unmask(request, text, present)

@@ -99,7 +99,7 @@ func (s *Scope) Due() time.Time {
 // Cancel ends the context of the latest attempt. There is one.
 func (s *Scope) Cancel(why deadline.Cause) { s.latest.Cancel(why) }
 
-// Info describes the call in its latest attempt.
+// Info describes the call in its latest attempt (SEMANTICS 6.11).
 func (s *Scope) Info() callctx.Info {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -85,7 +85,7 @@ func (w *Writer) Health() error {
 	return w.failure()
 }
 
-// failure is Health for an executor with a journal.
+// failure is Health for an executor with a journal (SEMANTICS 6.6).
 func (w *Writer) failure() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -18,7 +18,7 @@ type Limits struct {
 	Total  int // characters of the text
 }
 
-// Default returns the limits of SEMANTICS section 8.
+// Default returns the limits of SEMANTICS 8.1.
 func Default() Limits { return Limits{String: 3000, List: 200, Map: 80, Depth: 4, Total: 12000} }
 
 const (

@@ -7,7 +7,8 @@ import (
 	"github.com/ambit-tools/ambit/runtime/operator"
 )
 
-// OfAct returns the record of what an actor wanted to do, and of what the operator policy said.
+// OfAct returns the record of what an actor wanted to do, and of what the operator policy
+// said (SEMANTICS 5.10).
 func OfAct(at time.Time, r *operator.Request, d *operator.Decision) *journal.Record {
 	return &journal.Record{
 		Kind: journal.KindOperator, At: At(at), By: r.Actor.ID, Operator: &journal.OperatorAct{

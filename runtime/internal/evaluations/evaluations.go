@@ -21,7 +21,7 @@ import (
 )
 
 const (
-	// maxAbandoned is how many abandoned evaluations of a tool open its breaker.
+	// maxAbandoned is how many abandoned evaluations of a tool open its breaker (SEMANTICS 3.5).
 	maxAbandoned = 2
 	// maxBroken is how many tools with an open breaker open that of the executor.
 	maxBroken = 4
@@ -60,7 +60,8 @@ func (v *Evaluations) SetPlaces(n int) { v.slots.Open(n, 0) }
 // Limit returns how many ticks an evaluation may take, and how long a tick is.
 func (v *Evaluations) Limit() (ticks int, tick time.Duration) { return v.ticks, v.tick }
 
-// Blocked returns why the policy is not asked about calls of the tool at position i, nil when it is.
+// Blocked returns why the policy is not asked about calls of the tool at position i, nil when it
+// is (SEMANTICS 3.5).
 func (v *Evaluations) Blocked(i int) error {
 	switch {
 	case v.abandoned[i].Load() >= maxAbandoned:
@@ -90,7 +91,7 @@ func (v *Evaluations) Abandon(i int) {
 	v.Release()
 }
 
-// Returned counts an abandoned evaluation that has returned.
+// Returned counts an abandoned evaluation that has returned (SEMANTICS 3.5).
 func (v *Evaluations) Returned(i int) {
 	v.all.Add(-1)
 	if v.abandoned[i].Add(-1) == maxAbandoned-1 {

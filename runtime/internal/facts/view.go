@@ -34,7 +34,7 @@ func (v *View) Facts() *Snapshot {
 
 // Read returns the facts of v, which are the present ones if v was not read before: a policy may call Facts from
 // several goroutines. own is the tool of a call that has a slot already, which its policy does not see; -1: it has
-// none. The lock of the reader is held.
+// none (SEMANTICS 3.5.1). The lock of the reader is held.
 func (v *View) Read(present *Snapshot, own int) *Snapshot {
 	if f := v.snapshot.Load(); f != nil {
 		return f

@@ -86,7 +86,7 @@ func (l *Lease) Epoch() uint64 {
 	return l.epoch
 }
 
-// Hold starts to renew the ownership of the claimed journal.
+// Hold starts to renew the ownership of the claimed journal (SEMANTICS 6.9 and 8.1).
 func (l *Lease) Hold() {
 	if l.owner == nil {
 		return
@@ -99,7 +99,7 @@ func (l *Lease) Hold() {
 }
 
 // Fence carries out an effect while the journal is owned, as far as the journal can tell. If it is
-// not, the error is runtime.ErrFenced and the ownership is lost.
+// not, the error is runtime.ErrFenced and the ownership is lost (SEMANTICS 6.9).
 func (l *Lease) Fence(ctx context.Context, effect func() error) error {
 	if l == nil || l.fencer == nil {
 		return effect()

@@ -65,7 +65,7 @@ func plain(text, keep string) bool {
 	return true
 }
 
-// shown reports whether a rune has a visible form of its own.
+// shown reports whether a rune has a visible form of its own (SEMANTICS 7.5).
 func shown(r rune) bool {
 	switch {
 	case r < utf8.RuneSelf:

@@ -17,7 +17,7 @@ const (
 
 // Begin begins the next attempt, which ends at due, and opens its fence. It reports false when
 // the call has ended or is about to be aborted, when it still waits for a policy, a preview or
-// an approval, and when an effect of the former attempt has not ended.
+// an approval, and when an effect of the former attempt has not ended (SEMANTICS 4.4).
 func (c *Call) Begin(due time.Time) bool {
 	from := startPhases
 	if c.attempt > 0 && c.reevaluation != reevaluated {

@@ -7,7 +7,7 @@ import (
 
 // GracePeriod is how long a call waits for what has begun: for a handler whose time is up
 // to return, for a result that came in time to become the outcome, for an effect under
-// the fence to end.
+// the fence to end (SEMANTICS 8.1).
 const GracePeriod = 5 * time.Second
 
 // A Cause is why a call ended.

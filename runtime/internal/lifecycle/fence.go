@@ -6,7 +6,7 @@ type fence struct {
 	inside int // effects that have begun and not ended
 }
 
-// FenceOpen reports whether effects of an attempt may begin (SEMANTICS 6.1.5).
+// FenceOpen reports whether effects of an attempt may begin (SEMANTICS 6.1.5 and 6.4).
 func (c *Call) FenceOpen(attempt int) bool { return c.fence.open && attempt == c.attempt }
 
 // EnterEffect lets an effect of an attempt in. It is inside until LeaveEffect, also when the call

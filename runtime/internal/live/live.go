@@ -93,7 +93,8 @@ func (o *Output) Take(now time.Time) (p Piece, ok bool) {
 }
 
 // End returns what is left at the end of an attempt; ok is false when everything was told and
-// recorded. After a text that was cut the end is dropped, because it may be half of a sensitive value.
+// recorded. After a text that was cut the end is dropped, because it may be half of a sensitive
+// value (SEMANTICS 2.5).
 func (o *Output) End(now time.Time) (p Piece, ok bool) {
 	text := ""
 	switch {

@@ -78,7 +78,7 @@ func (d *Delivery) Begin() *runtime.Event {
 	return &d.event
 }
 
-// Deliver gives the event that has begun to the sinks, which get a copy.
+// Deliver gives the event that has begun to the sinks, which get a copy (SEMANTICS 2.1).
 func (d *Delivery) Deliver() {
 	for i := range d.queues {
 		d.queues[i].Emit(&d.event)

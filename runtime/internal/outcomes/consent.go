@@ -40,7 +40,7 @@ func Unaskable() runtime.Outcome {
 	return denied(runtime.ReasonPolicyError, runtime.Detail{Rule: "question"}, "the call cannot be put to an approver, and is denied therefore")
 }
 
-// Expired is for a call that no approver agreed to in time.
+// Expired is for a call that no approver agreed to in time (SEMANTICS 5.4).
 func Expired() runtime.Outcome {
 	return denied(runtime.ReasonConsentExpired, runtime.Detail{}, "nobody agreed to the call in time")
 }

@@ -55,14 +55,14 @@ func ToolBusy(tool string, most int64, retry time.Duration) runtime.Outcome {
 	return atCapacity(tool, retry, fmt.Sprintf("%q is busy: %d of its calls run or wait", tool, most))
 }
 
-// atCapacity is complete, because no transition of such a call completes it.
+// atCapacity is complete, because no transition of such a call completes it (SEMANTICS 6.3).
 func atCapacity(tool string, retry time.Duration, why string) runtime.Outcome {
 	out := denied(runtime.ReasonAtCapacity, runtime.Detail{RetryAfter: retry}, fmt.Sprintf("%s; make the call again in %s", why, wording.Wait(retry)))
 	out.Tool, out.AllReasons = tool, []runtime.Reason{runtime.ReasonAtCapacity}
 	return out
 }
 
-// NoSlot is for a call that got none of the slots of its tool in time.
+// NoSlot is for a call that got none of the slots of its tool in time (SEMANTICS 6.3).
 func NoSlot(tool string, slots int, retry time.Duration) runtime.Outcome {
 	return denied(runtime.ReasonAtCapacity, runtime.Detail{RetryAfter: retry}, fmt.Sprintf("%q is busy: %s in time",
 		tool, wording.Plural(slots, "its only slot did not get free", "none of its %d slots got free")))
@@ -130,7 +130,7 @@ func TimedOut(tool string, deadline time.Duration, retryable bool) runtime.Outco
 }
 
 // AddEffect adds to the message of a call whose handler was ended what is known of its effect. reads says that the
-// tool only reads.
+// tool only reads (SEMANTICS 6.1).
 func AddEffect(out *runtime.Outcome, reads bool) {
 	switch {
 	case out.Kind != runtime.TimedOut && out.Kind != runtime.Cancelled:

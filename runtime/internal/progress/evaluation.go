@@ -11,7 +11,8 @@ import (
 )
 
 // AwaitEvaluation takes a place among the evaluations, for which it waits until the call ends or the turn's
-// budget is used up. It reports whether it has a place, and whether it waited for that.
+// budget is used up. It reports whether it has a place, and whether it waited for that. The wait is no part of the
+// time of the evaluation (SEMANTICS 6.3.8).
 func (p *Progress) AwaitEvaluation(v *evaluations.Evaluations, ended *sched.Event, now time.Time) (has, waited bool) {
 	wait := v.Acquire()
 	if wait == nil {
@@ -24,8 +25,8 @@ func (p *Progress) AwaitEvaluation(v *evaluations.Evaluations, ended *sched.Even
 	return false, true
 }
 
-// BeginEvaluation begins an evaluation that has its place. ctx is canceled when the call ends. It reports
-// false, and releases the place, when the call has ended.
+// BeginEvaluation begins an evaluation that has its place. ctx is canceled when the call ends. The evaluation
+// is abandoned after its limit (SEMANTICS 3.5.6). It reports false, and releases the place, when the call has ended.
 func (p *Progress) BeginEvaluation(v *evaluations.Evaluations, ctx *deadline.Context, now time.Time) bool {
 	p.Lock()
 	ticks, tick := v.Limit()
@@ -42,8 +43,8 @@ func (p *Progress) BeginEvaluation(v *evaluations.Evaluations, ctx *deadline.Con
 	return true
 }
 
-// FinishEvaluation records that the policy of a revision has returned about the tool at a position. It reports
-// false when the policy took too long or the call has ended meanwhile.
+// FinishEvaluation records that the policy of a revision has returned about the tool at a position. The
+// call keeps the revision (SEMANTICS 5.7.1). It reports false when the policy took too long or the call has ended meanwhile.
 func (p *Progress) FinishEvaluation(v *evaluations.Evaluations, tool int, revision string, now time.Time) (inTime bool) {
 	p.Lock()
 	p.Revision = revision

@@ -53,7 +53,7 @@ func (r *Refusal) Deny(denials []runtime.Denial, spec *runtime.Spec) {
 	}
 }
 
-// reasonOfCode returns the reason for the code of a denial.
+// reasonOfCode returns the reason for the code of a denial (SEMANTICS 2.3).
 func reasonOfCode(code string) runtime.Reason {
 	for _, r := range [...]runtime.Reason{runtime.ReasonBehaviorNotAllowed, runtime.ReasonCapabilityMissing, runtime.ReasonModeOff} {
 		if code == r.String() {

@@ -12,7 +12,7 @@ import (
 )
 
 // Places parses the pointers of rewrites. It refuses rewrites that contradict each other: two values
-// for one place, or a place inside another. The error names the rules that want them.
+// for one place, or a place inside another. The error names the rules that want them (SEMANTICS 3.5).
 func Places(rewrites []runtime.Rewrite) ([]jsonedit.Pointer, error) {
 	places := make([]jsonedit.Pointer, len(rewrites))
 	for i := range rewrites {

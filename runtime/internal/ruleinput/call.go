@@ -21,7 +21,7 @@ func Operation(rc *rules.Call, wants *rules.Wants, args wire.Value) {
 
 // Digests sets the digests of the arguments of a call that the rules want, masked by key. It returns
 // the digest that the idempotency key is derived from, which is independent of key, so that it is the
-// same with another journal. The tool and the principal of rc are set.
+// same with another journal. The tool and the principal of rc are set (SEMANTICS 4.8).
 func Digests(rc *rules.Call, spec *runtime.Spec, wants *rules.Wants, args wire.Value, key Key) (effect rules.Digest, err error) {
 	if !wants.Args {
 		return effect, nil
@@ -41,7 +41,7 @@ func Digests(rc *rules.Call, spec *runtime.Spec, wants *rules.Wants, args wire.V
 	return effect, err
 }
 
-// Effect returns the digest of the members of args that form the idempotency key.
+// Effect returns the digest of the members of args that form the idempotency key (SEMANTICS 4.9).
 func Effect(tool, principal string, spec *runtime.Spec, args wire.Value) (rules.Digest, error) {
 	var form []byte
 	for _, name := range spec.Idempotency.Key {
@@ -60,7 +60,7 @@ func Effect(tool, principal string, spec *runtime.Spec, args wire.Value) (rules.
 	return digest(tool, principal, form), nil
 }
 
-// digest returns the digest of canonical bytes, of a tool and a principal.
+// digest returns the digest of canonical bytes, of a tool and a principal (SEMANTICS 4.8).
 func digest(tool, principal string, form []byte) rules.Digest {
 	var room [768]byte
 	b := room[:0]

@@ -10,11 +10,11 @@ import (
 	"github.com/ambit-tools/ambit/runtime/rules"
 )
 
-// DefaultUndoTTL is for how long a call can be undone when its tool does not declare a time.
+// DefaultUndoTTL is for how long a call can be undone when its tool does not declare a time (SEMANTICS 4.20).
 const DefaultUndoTTL = time.Hour
 
 // Config returns the configuration of the rule engine for the tools of some declarations. reminders is
-// how often a model that stops is reminded of required tools; 0: the default.
+// how often a model that stops is reminded of required tools; 0: the default (SEMANTICS 4.7).
 func Config(specs []*runtime.Spec, reminders int) rules.Config {
 	cfg := rules.Config{Reminders: reminders}
 	for _, s := range specs {
@@ -35,7 +35,7 @@ func Config(specs []*runtime.Spec, reminders int) rules.Config {
 }
 
 // ruleTool returns the rules of the tool, merged with those rules of its set that apply to each
-// tool separately.
+// tool separately (SEMANTICS 4.8 and 4.9).
 func ruleTool(s *runtime.Spec) rules.Tool {
 	t := rules.Tool{
 		Name: s.Name, Rules: s.Rules, Dedupe: s.Dedupe, Idempotent: s.Idempotent,

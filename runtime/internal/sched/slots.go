@@ -59,7 +59,7 @@ func (l *Slots) Limited() bool { return l.limit.Load() > 0 }
 func (l *Slots) Most() int64 { return l.most }
 
 // Enter counts one that needs a slot, or will. It reports false when there are Most inside, one of
-// them the one that it has just counted; Leave undoes that too.
+// them the one that it has just counted; Leave undoes that too (SEMANTICS 6.3).
 func (l *Slots) Enter() bool { return l.limit.Load() <= 0 || l.inside.Add(1) <= l.most }
 
 // Leave undoes an Enter.
@@ -84,7 +84,7 @@ func (l *Slots) AcquireThen(then func(wait *Event)) {
 	then(l.acquire())
 }
 
-// acquire is Acquire with l.mu held.
+// acquire is Acquire with l.mu held (SEMANTICS 6.3).
 func (l *Slots) acquire() (wait *Event) {
 	if l.running < int(l.limit.Load()) {
 		l.running++
@@ -147,7 +147,7 @@ func (l *Slots) CancelWait(wait *Event, s *Scheduler) {
 }
 
 // RetryAfter returns after what time a slot is likely to be free, in whole seconds and at least
-// one.
+// one (SEMANTICS 6.3).
 func (l *Slots) RetryAfter() time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()

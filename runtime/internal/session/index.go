@@ -23,7 +23,7 @@ func (x *index[C]) find(id string) *Record[C] {
 	return x.lookup(id, maphash.String(x.seed, id))
 }
 
-// putIfAbsent adds r, whose id is set, or returns the record that has this id already.
+// putIfAbsent adds r, whose id is set, or returns the record that has this id already (SEMANTICS 1.4).
 func (x *index[C]) putIfAbsent(r *Record[C]) (earlier *Record[C]) {
 	if x.chains == nil {
 		x.seed, x.chains = maphash.MakeSeed(), make([]*Record[C], 8)

@@ -75,7 +75,7 @@ func (m *Memory[C]) Calls(run string) *Calls[C] {
 }
 
 // Succeeded returns the calls of a run that completed and were not undone, the last first. It visits
-// no calls of other runs.
+// no calls of other runs (SEMANTICS 4.20).
 func (m *Memory[C]) Succeeded(run string) (list []*Record[C]) {
 	for r := range m.byRun[run].all() {
 		if r.Ended() && r.Kind() == runtime.Completed && !r.Undo.Done {

@@ -26,20 +26,20 @@ func (m *Memory[C]) Check(at rules.Instant, rc *rules.Call, r *Record[C], waits 
 	return m.rules.Check(at, rc)
 }
 
-// Admit reserves what a call uses, unless the rules refuse the call.
+// Admit reserves what a call uses, unless the rules refuse the call (SEMANTICS 3.5).
 func (m *Memory[C]) Admit(at rules.Instant, rc *rules.Call, r *Record[C]) rules.Verdict {
 	v, ev := m.rules.Admit(at, rc)
 	return m.reserved(v, &ev, r)
 }
 
-// Ask reserves what a call uses that has to wait for consent.
+// Ask reserves what a call uses that has to wait for consent (SEMANTICS 5.6).
 func (m *Memory[C]) Ask(at rules.Instant, rc *rules.Call, r *Record[C]) rules.Verdict {
 	v, ev := m.rules.Ask(at, rc)
 	return m.reserved(v, &ev, r)
 }
 
 // Resume admits a call that waited for consent, without counting its own reservation. It reserves anew for a
-// call whose reservation was released.
+// call whose reservation was released (SEMANTICS 6.7).
 func (m *Memory[C]) Resume(at rules.Instant, rc *rules.Call, r *Record[C]) rules.Verdict {
 	if r.Reservation == ReservedNothing {
 		return m.Admit(at, rc, r)
@@ -75,7 +75,7 @@ func (m *Memory[C]) Start(at rules.Instant, r *Record[C]) error {
 	return nil
 }
 
-// Release releases the reservation of a call.
+// Release releases the reservation of a call (SEMANTICS 6.7).
 func (m *Memory[C]) Release(at rules.Instant, r *Record[C]) {
 	r.Reservation = ReservedNothing
 	if ev, err := m.rules.Release(at, r.ID); err == nil {
@@ -116,7 +116,7 @@ func statusOf(out *runtime.Outcome) rules.Status {
 	return rules.StatusTimeout
 }
 
-// Undone takes a call that was undone out of the counts.
+// Undone takes a call that was undone out of the counts (SEMANTICS 4.20).
 func (m *Memory[C]) Undone(at rules.Instant, r *Record[C]) {
 	if ev, err := m.rules.Undo(at, r.ID); err == nil {
 		m.changed(&ev)

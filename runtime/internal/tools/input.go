@@ -33,7 +33,7 @@ func (t *Tool) Read(input []byte) (in Input, violations []wire.Violation, fault 
 	return in, violations, nil
 }
 
-// read is Read for a caller that recovers.
+// read is Read for a caller that recovers (SEMANTICS 4.18, 4.19 and 7.4).
 func (t *Tool) read(input []byte) (in Input, violations []wire.Violation) {
 	if !t.Spec.Heartbeat {
 		in.Text = input
@@ -117,7 +117,7 @@ func (t *Tool) Arguments(final wire.Value, input []byte) (text []byte) {
 
 // Rewrite applies the rewrites of list to arguments, of which text is the JSON, and decodes the
 // result as strictly as any input. Members that are not rewritten keep their text, numbers to the last digit, and
-// absent members still get their defaults.
+// absent members still get their defaults (SEMANTICS 3.5).
 func (t *Tool) Rewrite(text []byte, of wire.Value, list []runtime.Rewrite) ([]byte, wire.Value, error) {
 	text, err := rewrites.Apply(text, JSON(of), list, t.Spec.InputLimit())
 	if err != nil {

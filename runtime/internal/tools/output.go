@@ -70,7 +70,7 @@ func (t *Tool) Preview(ctx context.Context, args wire.Value) (p *consent.Preview
 // ErrorText returns what a model may read of an error of the tool: the text of a public error, with
 // its code; otherwise whole, the text of the error, if the tool declares safe_errors. It is empty
 // when the model may read nothing of it. The text may have secrets of the call. The caller holds no
-// lock: the methods of err are code of the tool and may hang or panic.
+// lock: the methods of err are code of the tool and may hang or panic (SEMANTICS 2.4).
 func (t *Tool) ErrorText(err error, whole string) (text, code string) {
 	text, code = PublicError(err)
 	if text == "" && t.Spec.SafeErrors {

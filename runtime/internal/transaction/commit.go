@@ -74,7 +74,7 @@ func (t *Transaction) Commit(ctx context.Context, env *Env, readOnly bool, decid
 }
 
 // seal seals all parts and returns the seals of the foreign part and of the parts that changed
-// something.
+// something (SEMANTICS 6.8).
 func seal(ctx context.Context, parts []*part) (seals []journal.Seal, err error) {
 	foreign := 0
 	for _, b := range parts {
@@ -99,7 +99,7 @@ func seal(ctx context.Context, parts []*part) (seals []journal.Seal, err error) 
 	return seals, nil
 }
 
-// commitForeign commits the foreign part, which may still fail, if there is one.
+// commitForeign commits the foreign part, which may still fail, if there is one (SEMANTICS 6.9).
 func commitForeign(ctx context.Context, env *Env, parts []*part) error {
 	for _, b := range parts {
 		if _, yes := b.part.(runtime.ForeignPart); yes {

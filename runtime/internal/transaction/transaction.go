@@ -163,7 +163,7 @@ func (t *Transaction) Rollback(ctx context.Context, env *Env) bool {
 
 // rollbackOf returns the function that rolls a part back. The function does nothing when another
 // process owns the journal, because the recovery of that process settles what participants hold. It
-// rolls a foreign transaction back in any case.
+// rolls a foreign transaction back in any case (SEMANTICS 6.9).
 func (env *Env) rollbackOf(p runtime.Part) func(context.Context) error {
 	if _, yes := p.(runtime.ForeignPart); yes {
 		return p.Rollback

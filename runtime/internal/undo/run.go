@@ -57,7 +57,7 @@ func newRun(ctx context.Context, env *attempt.Env, req Request) *run {
 // clock returns the time, by the monotonic clock from the start of the run.
 func (r *run) clock() time.Time { return r.sched.Since(r.began) }
 
-// execute runs the handler, and returns when it has ended or was ended from outside.
+// execute runs the handler, and returns when it has ended or was ended from outside (SEMANTICS 6.4).
 func (r *run) execute() *Fault {
 	timer := r.sched.After(r.Deadline, func() { r.end(action.CodeTimedOut, deadline.Exceeded) })
 	defer timer.Stop()
@@ -76,7 +76,7 @@ func (r *run) execute() *Fault {
 	return r.finish(done)
 }
 
-// handle calls the handler and commits.
+// handle calls the handler and commits (SEMANTICS 4.20 and 6.4).
 func (r *run) handle() *Fault {
 	err := usercode.Call(func() error { return r.Handler(r.scope.Context()) })
 	switch in := r.returned(); {
@@ -93,7 +93,7 @@ func (r *run) handle() *Fault {
 }
 
 // returned records that the handler has returned. It reports whether the handler returned in time,
-// by the clock. If so, the run can no longer be ended from outside.
+// by the clock. If so, the run can no longer be ended from outside (SEMANTICS 6.4).
 func (r *run) returned() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -110,7 +110,7 @@ func (r *run) returned() bool {
 	return r.life.Commit(now, 0, 0, time.Time{})
 }
 
-// commit commits what the handler did through participants.
+// commit commits what the handler did through participants (SEMANTICS 6.4).
 func (r *run) commit() *Fault {
 	r.mu.Lock()
 	drained := r.scope.Seal()
@@ -164,7 +164,8 @@ func (r *run) end(why action.Code, cause deadline.Cause) {
 	r.sched.Fire(r.late)
 }
 
-// finish returns the result, and rolls back what must not be committed. A commit has a grace period.
+// finish returns the result, and rolls back what must not be committed. A commit has a grace
+// period (SEMANTICS 6.4 and 6.6).
 func (r *run) finish(done *sched.Event) *Fault {
 	var fault *Fault
 	switch {

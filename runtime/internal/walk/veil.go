@@ -48,7 +48,7 @@ func (m *veiled) Walk(w wire.Visitor) {
 	m.value.Walk(m)
 }
 
-// Visit passes t on, or keeps it back.
+// Visit passes t on, or keeps it back (SEMANTICS 5.9).
 func (m *veiled) Visit(t wire.Token) {
 	begins, deeper := Begins(t), Deeper(t)
 	revealed := m.shown > 0 || begins && m.track.Depth() == 1 && slices.Contains(m.veil.Reveal, m.track.Key())
