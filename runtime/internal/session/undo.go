@@ -10,7 +10,7 @@ import (
 )
 
 // RefuseUndo returns why a call of a tool cannot be undone at an instant, empty when it can (docs/semantics.md
-// section 4.20). t is nil when the tool is no longer declared. returned reports whether the handler of the call has
+// section 4.20; SEMANTICS 6.7). t is nil when the tool is no longer declared. returned reports whether the handler of the call has
 // returned; a handler that has not is given grace after the end of its call.
 func (r *Record[C]) RefuseUndo(t *tools.Tool, now time.Time, grace time.Duration, returned func() bool) action.Code {
 	ended := r.Done().Fired()

@@ -25,7 +25,7 @@ var (
 	errHalted    = errors.New("the executor was shut down, or lost its journal, while the undo handler ran")
 )
 
-// Told returns what the operator who wanted the undo is told, and what a model may read of it. safe says
+// Told returns (SEMANTICS 6.4) what the operator who wanted the undo is told, and what a model may read of it. safe says
 // that the tool has safe_errors. hide takes the sensitive values of the call out of a text. Told runs code of
 // the tool: the caller holds no lock.
 func (f *Fault) Told(tool string, safe bool, hide func(string) string) *action.Error {
@@ -40,7 +40,7 @@ func (f *Fault) Told(tool string, safe bool, hide func(string) string) *action.E
 	return e
 }
 
-// message returns what a model may read; detail is the text for operators.
+// message returns what a model may read (SEMANTICS 6.4); detail is the text for operators.
 func (f *Fault) message(tool string, safe bool, detail string, hide func(string) string) string {
 	if f.Code == action.CodeHandlerError || f.Code == action.CodeDrift {
 		if text, _ := tools.PublicError(f.Err); text != "" {
