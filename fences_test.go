@@ -18,7 +18,7 @@ const module = "github.com/ambit-tools/ambit"
 var fences = map[string][]string{
 	"cmd/ambit/cli/internal/audit":   {"cmd/ambit/cli/internal/store", "@cmd/ambit/cli/internal/store", "runtime/audit", "@runtime/audit", "runtime/backup", "@runtime/backup", "cmd/ambit/cli/internal/cmdutil"},
 	"cmd/ambit/cli/internal/backup":  {"cmd/ambit/cli/internal/store", "@cmd/ambit/cli/internal/store", "runtime/backup", "@runtime/backup", "cmd/ambit/cli/internal/cmdutil"},
-	"cmd/ambit/cli/internal/author":  {"internal/evolution/...", "internal/importer", "@internal/importer", "github.com/rogpeppe/go-internal", "cmd/ambit/cli/internal/project", "@cmd/ambit/cli/internal/project", "gen/dynamic", "@gen/dynamic", "runtime/opa", "@runtime/opa", "runtime/rules/analyze", "cmd/ambit/cli/internal/cmdutil", "golang.org/x/mod"},
+	"cmd/ambit/cli/internal/author":  {"runtime/isolate", "@runtime/isolate", "internal/evolution/...", "internal/importer", "@internal/importer", "github.com/rogpeppe/go-internal", "cmd/ambit/cli/internal/project", "@cmd/ambit/cli/internal/project", "gen/dynamic", "@gen/dynamic", "runtime/opa", "@runtime/opa", "runtime/rules/analyze", "cmd/ambit/cli/internal/cmdutil", "golang.org/x/mod"},
 	"cmd/ambit/cli/internal/cmdutil": {"dsl", "@dsl", "runtime/terminal", "@runtime/terminal", "policies", "github.com/spf13/cobra", "github.com/spf13/pflag"},
 	"cmd/ambit/cli/internal/doctor":  {"cmd/ambit/cli/internal/cmdutil", "@cmd/ambit/cli/internal/cmdutil", "runtime/isolate", "@runtime/isolate"},
 	"cmd/ambit/cli/internal/operate": {"cmd/ambit/cli/internal/store", "@cmd/ambit/cli/internal/store", "runtime/inbox", "@runtime/inbox", "runtime/content", "@runtime/content", "cmd/ambit/cli/internal/cmdutil"},
