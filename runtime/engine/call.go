@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"sync/atomic"
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime"
@@ -150,56 +149,12 @@ type worker = workers.Worker[call, scratch]
 // A scratch is what a worker needs to decide about a call, and uses again for the next one.
 type scratch struct {
 	input      runtime.PolicyInput // of the policy, which must not retain it
-	view       view                // of the facts
+	view       facts.View          // of the facts
 	rulesCall  rules.Call          // for the rules
 	effect     rules.Digest        // of the call, set by fillRulesCall
 	evaluation evaluation
 	tapped     *tap.Decision // for the tap; nil: there is none
 	err        error         // of the handler
-}
-
-// A view is the facts on which the policy evaluates a call: those of the first call of
-// PolicyInput.Facts, which stay the same from then on. A policy that does not read the facts cannot
-// have a stale decision.
-type view struct {
-	call     *call
-	base     *facts.Snapshot                // as of the first read; guarded by the session
-	snapshot atomic.Pointer[facts.Snapshot] // base without the call's own slot; nil: the policy has not read the facts
-}
-
-// open resets v for an evaluation of c.
-func (v *view) open(c *call) {
-	v.call, v.base = c, nil
-	if v.snapshot.Load() != nil {
-		v.snapshot.Store(nil)
-	}
-}
-
-// Facts returns the facts of v.
-func (v *view) Facts() *facts.Snapshot {
-	if f := v.snapshot.Load(); f != nil {
-		return f
-	}
-	c := v.call
-	s := c.run.session
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if f := v.snapshot.Load(); f != nil { // a policy may call Facts from several goroutines
-		return f
-	}
-	v.base = c.run.currentFacts()
-	f := v.base
-	if c.approved() || c.progress.Life.Attempt() > 0 || c.needsReadmission {
-		f = f.Without(c.tool.Index)
-	}
-	v.snapshot.Store(f)
-	return f
-}
-
-// unchanged reports whether the facts that the policy read are still current. The session's lock is
-// held.
-func (v *view) unchanged() bool {
-	return v.base == nil || v.base == v.call.run.currentFacts()
 }
 
 // clock returns the time, measured by the monotonic clock from the start of the call. That is

@@ -15,13 +15,10 @@ import (
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
-// prepareQuestion prepares the question for the approvers, if one is asked, and the preview of the
-// call. It reports false when the call has ended.
+// prepareQuestion prepares the question for the approvers, if one is asked, and the preview of a
+// call that needs consent or has it. It reports false when the call has ended.
 func (c *call) prepareQuestion() bool {
 	j := &c.worker.Scratch.evaluation
-	if j.Reason != runtime.ReasonNone || !j.Asks && !c.approved() {
-		return true
-	}
 	if c.consent == nil {
 		c.progress.Lock() // the goroutine that ends the call reads it
 		c.consent = &consentState{}

@@ -5,10 +5,12 @@ import (
 	"fmt"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/internal/facts"
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
 	"github.com/ambit-tools/ambit/runtime/internal/outcomes"
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
 	"github.com/ambit-tools/ambit/runtime/internal/tally"
+	"github.com/ambit-tools/ambit/runtime/internal/tap"
 	"github.com/ambit-tools/ambit/runtime/internal/tools"
 )
 
@@ -45,10 +47,14 @@ func (c *call) decide() *result {
 		if c.worker.Scratch.effect, err = c.fillRulesCall(&c.worker.Scratch.rulesCall, c.values.Final); err != nil {
 			c.failPolicy("arguments", fmt.Errorf("the arguments have no canonical form: %w", err))
 		}
-		if !c.prepareQuestion() {
+		j := &c.worker.Scratch.evaluation
+		if j.Reason == runtime.ReasonNone && (j.Asks || c.approved()) && !c.prepareQuestion() {
 			return workerDone
 		}
-		tapped := c.tapDecision()
+		var tapped *tap.Decision
+		if c.exec.follower != nil && !c.dry {
+			tapped = c.tapDecision()
+		}
 		adm := c.admit()
 		if tapped != nil && !adm.again {
 			c.exec.follower.Decided(tapped)
@@ -89,6 +95,18 @@ func (c *call) excludeOtherCalls() bool {
 	}
 }
 
+// ReadFacts reads the facts for the policy. It does not see the slot that the call has itself.
+func (c *call) ReadFacts(v *facts.View) *facts.Snapshot {
+	s := c.run.session
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	own := -1
+	if c.approved() || c.progress.Life.Attempt() > 0 || c.needsReadmission {
+		own = c.tool.Index
+	}
+	return v.Read(c.run.currentFacts(), own)
+}
+
 // snapshot opens the view of the facts for an evaluation and, the first time, adds the
 // call to the active calls of its run. It reports false when the run is being closed.
 func (c *call) snapshot() bool {
@@ -101,7 +119,7 @@ func (c *call) snapshot() bool {
 	if c.position == 0 && !c.dry {
 		c.position = c.run.node.Enter(c)
 	}
-	c.worker.Scratch.view.open(c)
+	c.worker.Scratch.view.Open(c)
 	return true
 }
 
@@ -116,7 +134,7 @@ func (c *call) admit() admission {
 	switch {
 	case c.progress.Life.Ended():
 		return notAdmitted(workerDone)
-	case s.admitting != c && (s.admitting != nil || !c.worker.Scratch.view.unchanged()):
+	case s.admitting != c && (s.admitting != nil || !c.worker.Scratch.view.Unchanged(c.run.currentFacts)):
 		return admission{again: true, wait: s.admittingDone}
 	case c.run.node.Closing():
 		return notAdmitted(aborted(outcomes.RunClosed()))

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/internal/approvals"
 	"github.com/ambit-tools/ambit/runtime/internal/deadline"
 	"github.com/ambit-tools/ambit/runtime/internal/outcomes"
@@ -56,7 +57,7 @@ func (c *call) recordStart(d time.Duration) *result {
 	if c.consent != nil { // the approval may be used up in another call's entry, but within the transaction of this call
 		c.exec.log.HoldBatch()
 		defer c.exec.log.ReleaseBatch()
-		if e := c.useConsent(); e != nil {
+		if e := c.consent.use(&c.exec.approvals, c.now, c.consentCallWith(c.values.Final, c.progress.Revision)); e != nil {
 			return e
 		}
 	}
@@ -180,24 +181,22 @@ func (c *call) restart() *result {
 	return nil
 }
 
-// useConsent uses up the approval or the grant that allows the call to start, and checks that the
-// call is the one that was approved. It returns the result of a call that is not. The locks of the
-// call and its session are held.
-func (c *call) useConsent() *result {
-	a := c.consent
+// use uses up the approval or the grant that allows a call to start at now, and checks that the call is the one
+// that was approved. It returns the result of a call that is not. The locks of the call and its session are held.
+func (a *consentState) use(book *approvals.Approvals[*call], at time.Time, call consent.Call) *result {
 	var m *approvals.Mismatch
 	switch {
 	case a.id != "":
 		now := a.question
-		now.Call = c.consentCallWith(c.values.Final, c.progress.Revision)
+		now.Call = call
 		now.Call.Preview = a.preview
-		m = c.exec.approvals.Use(c.now, a.id, &now, a.noLongerAsked)
+		m = book.Use(at, a.id, &now, a.noLongerAsked)
 	case a.grant != "":
-		m = c.exec.approvals.UseGrant(c.now, a.grant, &a.question)
+		m = book.UseGrant(at, a.grant, &a.question)
 	}
 	switch {
 	case m == nil: // it may start; asking may be suspended
-		a.approvedBy = c.exec.approvals.ApprovedBy(a.id, a.grant)
+		a.approvedBy = book.ApprovedBy(a.id, a.grant)
 		return nil
 	case m.Expired:
 		return denied(outcomes.TooOld())

@@ -163,7 +163,7 @@ func (a rerun) admitAgain(allowed bool) admission {
 	switch {
 	case c.progress.Life.Ended():
 		return notAdmitted(workerDone)
-	case s.admitting != c && (s.admitting != nil || !c.worker.Scratch.view.unchanged()):
+	case s.admitting != c && (s.admitting != nil || !c.worker.Scratch.view.Unchanged(c.run.currentFacts)):
 		return admission{again: true, wait: s.admittingDone}
 	}
 	s.endExclusion(c)

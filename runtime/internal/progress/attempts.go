@@ -70,8 +70,8 @@ func (p *Progress) EnterGrace(at lifecycle.Moment, now time.Time, again bool) bo
 	return true
 }
 
-// RollBack ends an attempt after which another begins, and rolls back what it did. It reports false when the
-// call has ended, or something is left (SEMANTICS 6.2).
+// RollBack ends an attempt after which another begins, and rolls back what it did (SEMANTICS 6.2.4). It reports false when the
+// call has ended, or something is left.
 func (p *Progress) RollBack(ctx context.Context) bool {
 	p.Lock()
 	if !p.Life.EndAttempt() {
