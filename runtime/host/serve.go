@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -157,6 +158,10 @@ func (h *Host) handler() http.Handler {
 	auth := s.Auth
 	if auth == nil {
 		auth = httpguard.First{httpguard.Bearer{Verify: h.Tokens.Verify}, &h.sessions}
+	}
+	h.sessions.Of = h.cfg.path("")
+	if whole, err := filepath.Abs(h.sessions.Of); err == nil { // two applications may have the same relative path
+		h.sessions.Of = whole
 	}
 	guard := &httpguard.Guard{Auth: auth, Hosts: s.hosts(), Proxies: s.TrustedProxies, Report: h.cfg.report}
 	events := stream.New(h.Executor, h.Feed)
