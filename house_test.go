@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/ambit-tools/ambit/internal/battery"
@@ -56,14 +57,14 @@ const (
 
 var ceilings = []ceiling{
 	{figure: "runtime" + lines, most: 3_000, goal: 3_000},
-	{figure: "runtime/engine" + lines, most: 6_639, goal: 6_000},
+	{figure: "runtime/engine" + lines, most: 6_448, goal: 6_000},
 	{figure: "runtime/isolate" + lines, most: 2_000, goal: 2_000},
 	{figure: "runtime" + exports, most: 150, goal: 150, grows: true},
 	{figure: "runtime/engine" + exports, most: 110, goal: 110, grows: true},
 	{figure: callFields, most: 25, goal: 25},
-	{figure: callMethods, most: 86, goal: 80},
+	{figure: callMethods, most: 80, goal: 80},
 	{figure: fieldsInReach, most: 45, goal: 45},
-	{figure: methodsInReach, most: 141, goal: 130},
+	{figure: methodsInReach, most: 130, goal: 130},
 	{figure: pronouns, most: 3, goal: 3},
 	{figure: warmFiles, most: 16, goal: 16},
 }
@@ -74,7 +75,12 @@ var ceilings = []ceiling{
 func TestHouse(t *testing.T) {
 	m := measure(t)
 	if battery.Full(t) {
-		m.figures[warmFiles] = float64(filesOfWarmCall(t))
+		files := filesOfWarmCall(t)
+		m.figures[warmFiles] = float64(len(files))
+		path := pathOfACall(t)
+		for _, file := range files {
+			assert.Contains(t, path, "`"+filepath.Base(file)+"`", "the table \"The path of a call\" of docs/architecture.md")
+		}
 	}
 	var report strings.Builder
 	row := func(today, ceiling, goal, figure string) {
@@ -143,8 +149,8 @@ func mostVague(counts []commentCount, most int) string {
 
 func number(f float64) string { return strconv.FormatFloat(math.Round(f*10)/10, 'f', -1, 64) }
 
-// filesOfWarmCall returns how many files of the engine one warm call covers.
-func filesOfWarmCall(t *testing.T) int {
+// filesOfWarmCall returns the files of the engine that one warm call covers.
+func filesOfWarmCall(t *testing.T) []string {
 	t.Helper()
 	engine := engineDir()
 	dir := t.TempDir()
@@ -160,5 +166,5 @@ func filesOfWarmCall(t *testing.T) int {
 	files := coveredFiles(t, profile, module+"/"+engine)
 	t.Logf("a warm call covers blocks of %s", strings.Join(files, ", "))
 	require.NotEmpty(t, files)
-	return len(files)
+	return files
 }

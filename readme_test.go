@@ -202,27 +202,3 @@ func TestPolicyPage(t *testing.T) {
 		}
 	}
 }
-
-// TestLinks follows every relative link of the pages.
-func TestLinks(t *testing.T) {
-	var pages []string
-	for _, pattern := range []string{"*.md", "docs/*.md", "docs/*/*.md", "policies/*.md"} {
-		some, err := filepath.Glob(pattern)
-		require.NoError(t, err)
-		require.NotEmpty(t, some)
-		pages = append(pages, some...)
-	}
-	link := regexp.MustCompile(`\]\(([^)\s]+)\)`)
-	for _, page := range pages {
-		text, err := os.ReadFile(page)
-		require.NoError(t, err)
-		for _, m := range link.FindAllStringSubmatch(string(text), -1) {
-			target, _, _ := strings.Cut(m[1], "#")
-			if target == "" || strings.Contains(target, "://") {
-				continue
-			}
-			_, err := os.Stat(filepath.Join(filepath.Dir(page), filepath.FromSlash(target)))
-			require.NoError(t, err, "%s links to %s", page, m[1])
-		}
-	}
-}

@@ -41,6 +41,7 @@ type Stats struct {
 	Waiting   int // calls that wait for consent
 	Lingering int // handlers that still run although their call has ended
 	Abandoned int // evaluations of the policy that still run although their time was over
+	Broken    int // tools about which the policy is not asked any more until one of these ends
 
 	LateResults uint64 // results that came after their call had ended, so far
 	AtCapacity  uint64 // calls denied at_capacity without an event, so far

@@ -48,6 +48,9 @@ func peaksOf(size uint64) int { return bits.OnesCount64(size) }
 // A hasher hashes leaves. It keeps a buffer; one goroutine at a time uses it.
 type hasher struct{ buf []byte }
 
+// LeafHash returns the hash of a leaf in the tree of a log, which Export writes.
+func LeafHash(leaf []byte) [sha256.Size]byte { return new(hasher).leaf(leaf) }
+
 // leaf returns the hash of a leaf as RFC 6962 says: of a zero byte and the leaf.
 func (h *hasher) leaf(leaf []byte) tlog.Hash {
 	if cap(h.buf) > maxHashBuffer {

@@ -176,6 +176,7 @@ func (b *Book) retire(e *Event) {
 			return slices.Contains(e.Retired, Rule{Tool: g.Tool, Code: code})
 		})
 		if len(left) == 0 && len(g.Rules) > 0 {
+			g.retired = e.At
 			b.age(g.ID, e.At)
 		}
 		g.Rules = left

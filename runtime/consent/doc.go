@@ -84,5 +84,7 @@
 //
 // [Book.Due] makes the reminders and expiries that are due, the reminder always
 // first, of at most [AtOnce] requests at a time, and [Book.Next] says when it will.
-// [Book.Off] switches consent off for at most an hour.
+// [Book.Off] switches consent off for at most an hour. [Book.Prune] forgets what has
+// ended, and [Book.Snapshot] returns what is left, from which [Restore] makes a Book that
+// goes on.
 package consent

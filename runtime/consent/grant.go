@@ -56,8 +56,9 @@ func (g *Grant) width() GrantCover {
 // A grant is a Grant with its predicates compiled.
 type grant struct {
 	Grant
-	where  []matcher
-	number uint64 // of the event that gave it: the order in which grants are listed
+	where   []matcher
+	number  uint64    // of the event that gave it: the order in which grants are listed
+	retired time.Time // when its last rule was removed; zero: it has rules
 }
 
 // A grantKey is what a call must share with a grant.

@@ -106,10 +106,10 @@ type Request struct {
 
 // Terms are the part of a Request that an edit replaces.
 type Terms struct {
-	Args        json.RawMessage `json:"args"`             // what is sensitive is masked
-	Masked      []string        `json:"masked,omitempty"` // pointers to that
-	ArgsDigest  Digest          `json:"args_digest"`      // of all of it, keyed
-	Program     string          `json:"program,omitempty"`   // as in Call
+	Args        json.RawMessage `json:"args"`              // what is sensitive is masked
+	Masked      []string        `json:"masked,omitempty"`  // pointers to that
+	ArgsDigest  Digest          `json:"args_digest"`       // of all of it, keyed
+	Program     string          `json:"program,omitempty"` // as in Call
 	Preview     *Preview        `json:"preview,omitempty"`
 	Reasons     []Reason        `json:"reasons"`
 	Obligations []Obligation    `json:"obligations,omitempty"`

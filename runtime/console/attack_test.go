@@ -59,8 +59,8 @@ func TestNothingChangesByGet(t *testing.T) {
 	require.NoError(t, err)
 	all := "?decision=approve&grant=session&cover=tool&reviewed=x&binding=" + hidden(alice.get("/approvals/"+id).text).Get("binding")
 	for _, path := range []string{
-		"/", "/ended", "/approvals/" + id, "/approvals/" + id + "/arguments", "/calls", "/calls/s/c1", "/calls/s/c1/undo", "/calls/s/c1/cancel", "/calls/s/c1/resolve", "/calls/s/c1/artifact",
-		"/grants", "/grants/" + id + "/revoke", "/tools", "/tools/file",
+		"/", "/ended", "/approvals/" + id, "/approvals/" + id + "/arguments", "/calls", "/runs/x", "/calls/s/c1", "/calls/s/c1/undo", "/calls/s/c1/cancel", "/calls/s/c1/resolve", "/calls/s/c1/artifact",
+		"/grants", "/grants/" + id + "/revoke", "/tools", "/tools/file", "/audit", "/audit/1", "/audit/export", "/audit/verify", "/health",
 	} {
 		for _, method := range []string{http.MethodGet, http.MethodHead} {
 			alice.do(method, path+all, nil)
@@ -129,7 +129,7 @@ func TestRevealedStaysInside(t *testing.T) {
 	require.Equal(t, runtime.Completed, r.callAs("c1", "note", "ada", "x").Kind)
 	q, _ := r.Executor.Request(id)
 	paths := []string{
-		"/", "/ended", "/approvals/" + id, "/approvals/" + id + "/arguments", "/calls", "/calls/s/c1", "/calls/s/c1/arguments", "/calls/s/" + q.CallID, "/grants", "/tools/send",
+		"/", "/ended", "/approvals/" + id, "/approvals/" + id + "/arguments", "/calls", "/calls/s/c1", "/calls/s/c1/arguments", "/calls/s/" + q.CallID, "/grants", "/tools/send", "/audit", "/audit/export", "/audit/3", "/health", "/runs/" + q.Run,
 	}
 	for _, b := range []*browser{r.as("eve", "audit"), r.as("mallory"), r.as("agent"), r.browser("")} {
 		for _, path := range paths {

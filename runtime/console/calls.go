@@ -1,10 +1,14 @@
 package console
 
 import (
+	"errors"
+	"maps"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/internal/httpguard"
@@ -30,6 +34,18 @@ const (
 func (p *pages) calls(q *request) error {
 	v := q.URL.Query()
 	f := sqlite.CallFilter{Session: v.Get("session"), Run: v.Get("run"), Tool: v.Get("tool"), Limit: perPage}
+	outcome := v.Get("outcome")
+	if _, ok := lastEntries[outcome]; outcome != "" && !ok {
+		return problem(httpguard.BadRequest, "outcome is completed, failed, denied, aborted, unknown or undone")
+	}
+	for name, at := range map[string]*time.Time{"since": &f.Since, "until": &f.Until} {
+		if text := v.Get(name); text != "" {
+			var err error
+			if *at, err = instantOf(text); err != nil {
+				return problem(httpguard.BadRequest, name+" is an instant of UTC, such as 2006-01-02T15:04")
+			}
+		}
+	}
 	switch v.Get("state") {
 	case "":
 	case unfinished:
@@ -45,16 +61,20 @@ func (p *pages) calls(q *request) error {
 			return problem(httpguard.BadPosition, "before is not an entry of the journal")
 		}
 	}
-	items, next, err := p.callItems(q, f)
+	items, next, err := p.callItems(q, f, outcome)
 	if err != nil {
 		return err
 	}
 	data := struct {
-		Session, Run, Tool, State string
-		Any                       bool
-		Items                     []callItem
-		Next                      string
-	}{f.Session, f.Run, f.Tool, v.Get("state"), f.Session+f.Run+f.Tool+v.Get("state") != "", items, ""}
+		Session, Run, Tool, State, Outcome, Since, Until string
+		Outcomes                                         []string
+		Any                                              bool
+		Items                                            []callItem
+		Next                                             string
+	}{
+		f.Session, f.Run, f.Tool, v.Get("state"), outcome, v.Get("since"), v.Get("until"), slices.Sorted(maps.Keys(lastEntries)),
+		f.Session+f.Run+f.Tool+v.Get("state")+outcome+v.Get("since")+v.Get("until") != "", items, "",
+	}
 	if next > 0 {
 		v.Set("before", strconv.FormatUint(next, 10))
 		data.Next = "?" + url.Values(v).Encode()
@@ -64,7 +84,7 @@ func (p *pages) calls(q *request) error {
 }
 
 // callItems returns a page of calls, and the entry before which the next page begins, 0 for the last one.
-func (p *pages) callItems(q *request, f sqlite.CallFilter) (items []callItem, next uint64, err error) {
+func (p *pages) callItems(q *request, f sqlite.CallFilter, outcome string) (items []callItem, next uint64, err error) {
 	for looked := 0; looked < maxCandidates; {
 		rows, err := p.store.Calls(q.Context(), f)
 		if err != nil {
@@ -75,6 +95,10 @@ func (p *pages) callItems(q *request, f sqlite.CallFilter) (items []callItem, ne
 				return items, f.Before, nil
 			}
 			f.Before = rows[i].First
+			if outcome != "" && rows[i].Kind != lastEntries[outcome] {
+				looked++
+				continue
+			}
 			if looked++; !p.mayAudit(q, targetOf(rows[i].CallKey, rows[i].Run)) {
 				continue
 			}
@@ -89,6 +113,23 @@ func (p *pages) callItems(q *request, f sqlite.CallFilter) (items []callItem, ne
 		}
 	}
 	return items, f.Before, nil
+}
+
+// lastEntries has the kind of the last entry of a call with an outcome.
+var lastEntries = map[string]string{
+	"completed": "tool.completed", "failed": "tool.failed", "denied": "tool.denied", "aborted": "tool.aborted", "unknown": "tool.unknown", "undone": "tool.undone",
+}
+
+var errInstant = errors.New("no instant")
+
+// instantOf reads an instant as a form sends it, or with its zone.
+func instantOf(text string) (at time.Time, err error) {
+	for _, form := range []string{"2006-01-02T15:04", "2006-01-02", time.RFC3339} {
+		if at, err = time.Parse(form, text); err == nil && at.Year() > 1677 && at.Year() < 2262 { // what 64 bits of nanoseconds hold
+			return at, nil
+		}
+	}
+	return at, errInstant
 }
 
 func targetOf(key journal.CallKey, run string) operator.Target {

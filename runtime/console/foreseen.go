@@ -55,12 +55,6 @@ type aftermath struct {
 	Undoable        string // until when the call can be undone; empty: it cannot
 }
 
-// An answerItem is an answer that was taken.
-type answerItem struct {
-	By, Entry, Said, Message string
-	At                       moment
-}
-
 // around adds the calls before the request in its run, and what became of its call. A journal that cannot be
 // read takes nothing else from the page.
 func (p *pages) around(q *request, d *approvalPage) {

@@ -151,6 +151,7 @@ var allow = runtime.PolicyFunc(func(context.Context, *runtime.PolicyInput) (runt
 type rig struct {
 	*testing.T
 	*host.Host
+	dir               string
 	printed, reported buffer
 }
 
@@ -180,14 +181,14 @@ func start(t *testing.T, edit ...func(*console.Options)) *rig {
 // startWith is start with another configuration of the host.
 func startWith(t *testing.T, config func(*host.Config), edit ...func(*console.Options)) *rig {
 	t.Helper()
-	r := &rig{T: t}
+	r := &rig{T: t, dir: t.TempDir()}
 	report := func(err error) { _, _ = io.WriteString(&r.reported, err.Error()+"\n") }
 	o := console.Options{Out: &r.printed, Report: report}
 	for _, f := range edit {
 		f(&o)
 	}
 	c := host.Config{
-		Tools: tools(), Policy: allow, Dir: t.TempDir(), Operators: auditors{}, Report: report,
+		Tools: tools(), Policy: allow, Dir: r.dir, Operators: auditors{}, Report: report,
 		Identity: func(string) (string, []string) { return "owner", []string{"admins"} },
 		Serve:    host.Serve{Addr: "127.0.0.1:0", Mount: []func(*host.Host) (string, http.Handler){console.Mount(o)}},
 	}

@@ -2,6 +2,7 @@ package console
 
 import (
 	"net/url"
+	"strconv"
 	"strings"
 )
 
@@ -62,10 +63,35 @@ func (l links) GrantsAfter(id string) string {
 	return l.Grants() + "?" + url.Values{"after": {id}}.Encode()
 }
 
-// Run is the list of the calls of a run.
+// Run is the page of a run.
 func (l links) Run(session, run string) string {
+	return l.prefix + "/runs/" + part(run) + "?" + url.Values{"session": {session}}.Encode()
+}
+
+// RunBefore is the page of the calls of a run before an entry.
+func (l links) RunBefore(session, run string, before uint64) string {
+	return l.Run(session, run) + "&before=" + strconv.FormatUint(before, 10)
+}
+
+// CallsOfRun is the list of the calls of a run.
+func (l links) CallsOfRun(session, run string) string {
 	return l.Calls() + "?" + url.Values{"session": {session}, "run": {run}}.Encode()
 }
+
+// Audit is the list of the entries of the journal.
+func (l links) Audit() string { return l.prefix + "/audit" }
+
+// Entry is the page of an entry.
+func (l links) Entry(seq uint64) string { return l.Audit() + "/" + strconv.FormatUint(seq, 10) }
+
+// Verify compares the journal with what proves it.
+func (l links) Verify() string { return l.Audit() + "/verify" }
+
+// Export is the journal as JSON lines.
+func (l links) Export() string { return l.Audit() + "/export" }
+
+// Health is the page about the host.
+func (l links) Health() string { return l.prefix + "/health" }
 
 // Style is the style sheet.
 func (l links) Style() string { return l.prefix + styleSheet.path }

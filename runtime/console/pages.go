@@ -18,6 +18,8 @@ type pages struct {
 	title  string
 	report func(error)
 	limit  limiter
+
+	verification verification
 }
 
 // A request is one for a page, and who sends it.

@@ -40,6 +40,7 @@ var remedies = map[httpguard.Code]string{
 	httpguard.TooManyRequests:    "Wait a few seconds, and send it again.",
 	httpguard.TooLarge:           "Send less: ambit approvals approve takes long texts from a file.",
 	httpguard.JournalUnavailable: "Nothing was recorded. Try again once the journal can be written; the application reports why it cannot.",
+	httpguard.Damaged:            "The entries before and after it are on the page of the journal. Keep the file as it is; ambit audit verify says more.",
 	httpguard.Failed:             "The application was told why. Try again, or use the ambit command.",
 }
 

@@ -35,6 +35,7 @@ type recordedCall struct {
 	Ended, Undone, Unknown                                                      bool
 	Times                                                                       []fact
 	began, ended                                                                time.Time
+	periods                                                                     []period
 }
 
 // callOf reads a call. There is none without entries.
@@ -68,6 +69,9 @@ func (c *recordedCall) add(seq uint64, r *journal.Record) {
 		c.began = r.At
 	}
 	c.Steps = append(c.Steps, step{Seq: seq, Kind: r.Kind, By: r.By, At: momentOf(r.At), After: took(r.At.Sub(c.began)), Attempt: r.Attempt, Resolution: r.Resolution})
+	if p, ok := phaseAfter(r.Kind); ok {
+		c.periods = next(c.periods, r.At, p)
+	}
 	for to, value := range map[*string]string{
 		&c.Run: r.Run, &c.Agent: r.Agent, &c.Principal: r.Principal, &c.Tool: r.Tool, &c.Version: r.ToolVersion, &c.State: r.To, &c.Request: r.Request,
 		&c.Revision: r.Revision, &c.Error: r.Err,
@@ -108,6 +112,12 @@ func (c *recordedCall) add(seq uint64, r *journal.Record) {
 			fact{"queue", yes(r.Times.Queue > 0, took(r.Times.Queue))}, fact{"handler", yes(r.Times.Handler > 0, took(r.Times.Handler))},
 		)
 	}
+}
+
+// An answerItem is an answer that was taken.
+type answerItem struct {
+	By, Entry, Said, Message string
+	At                       moment
 }
 
 // addAnswer adds an answer that was taken.

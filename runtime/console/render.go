@@ -41,6 +41,7 @@ func (p *pages) menu(q *request) []menuItem {
 	here := func(name, path string) menuItem { return menuItem{name, path, q.URL.Path == path} }
 	return []menuItem{
 		here("Approvals", p.link.Home()), here("Ended", p.link.Ended()), here("Calls", p.link.Calls()), here("Grants", p.link.Grants()), here("Tools", p.link.Tools()),
+		here("Audit", p.link.Audit()), here("Health", p.link.Health()),
 	}
 }
 

@@ -29,7 +29,7 @@ func (c *call) accept(late bool) *result {
 	}
 	e.cause = lifecycle.ByReturn
 	if e.outcome.Kind == runtime.Completed && len(c.exec.participants) > 0 {
-		c.commitParts(&e)
+		commit{c, &e}.run()
 	}
 	c.finishInTime(&e)
 	return workerDone
@@ -39,7 +39,7 @@ func (c *call) accept(late bool) *result {
 func (c *call) handlerResult(e *result) {
 	spec := c.tool.Spec
 	if err := c.worker.Scratch.err; err != nil {
-		if aborted := c.canceledByShutdown(err); aborted != nil {
+		if aborted := (halting{c}).canceled(err); aborted != nil {
 			*e = *aborted
 			return
 		}
@@ -87,7 +87,7 @@ func (c *call) finishInTime(e *result) {
 		return
 	}
 	e.report(c)
-	if !c.finish(e) && !c.committedLate(e) {
+	if !c.finish(e) && !(commit{c, e}).late() {
 		c.recordLate(e)
 	}
 }

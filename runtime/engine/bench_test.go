@@ -3,12 +3,16 @@ package engine_test
 import (
 	"context"
 	"encoding/json"
+	"math"
 	goruntime "runtime"
 	"slices"
 	"strconv"
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
+
+	"github.com/ambit-tools/ambit/internal/battery"
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/engine"
 	"github.com/ambit-tools/ambit/runtime/wire"
@@ -137,6 +141,24 @@ func BenchmarkExecute(b *testing.B) {
 			b.Fatal(kind)
 		}
 	}
+}
+
+// TestAllowedCallAllocates: an allowed call makes at most two allocations more than the five of 53d9bdd.
+func TestAllowedCallAllocates(t *testing.T) {
+	if battery.Race {
+		t.Skip("the race detector allocates, too")
+	}
+	g := newBencher(t, engine.WithSink(&nopSink{}))
+	fewest := math.Inf(1)
+	for range 3 { // what the Go runtime does beside the calls is counted, too
+		fewest = min(fewest, testing.AllocsPerRun(200, func() {
+			if kind := g.call(t.Context()); kind != runtime.Completed {
+				t.Fatal(kind)
+			}
+		}))
+	}
+	t.Logf("%v allocations", fewest)
+	assert.LessOrEqual(t, fewest, 5.0+2)
 }
 
 // BenchmarkRatios measures the three in turn, many times, so that the load of the

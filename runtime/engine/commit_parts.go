@@ -17,12 +17,19 @@ import (
 // time may exceed the deadline of its attempt by the grace, but not the turn.
 const commitTick = time.Second
 
-var errNotDecided = errors.New("the call has its result") // of decideToCommit
+var errNotDecided = errors.New("the call has its result") // of commit.decide
 
-// commitParts commits what the participants did for a call whose output was accepted (SEMANTICS
+// A commit is the commit of what participants did for a call, whose handler has returned the result e.
+type commit struct {
+	c *call
+	e *result
+}
+
+// run commits what the participants did for a call whose output was accepted (SEMANTICS
 // section 6.8). It changes the result when the commit fails, or when it is not known whether it took
 // effect. When the call has its outcome already, the goroutine that ended it rolls the parts back.
-func (c *call) commitParts(e *result) {
+func (m commit) run() {
+	c := m.c
 	c.progress.Lock()
 	if c.progress.Life.Ended() || !c.progress.Scope.HasParts() {
 		c.progress.Unlock()
@@ -32,23 +39,24 @@ func (c *call) commitParts(e *result) {
 	c.progress.Unlock()
 	reads := c.tool.Spec.Effect == runtime.SideEffectRead
 	switch what, err := c.progress.Scope.Commit(drained, reads, func(seals []journal.Seal) error {
-		if !c.decideToCommit(e, seals) {
+		if !m.decide(seals) {
 			return errNotDecided
 		}
 		return nil
 	}); what {
 	case transaction.Failed:
-		c.commitFailed(e, err)
+		m.failed(err)
 	case transaction.Unknown: // whether the other parts stand depends on the foreign one: recovery cannot know either
-		c.setUnknown(e, runtime.ReasonCommitFailed, err)
+		m.unknown(runtime.ReasonCommitFailed, err)
 		c.progress.Scope.Forget()
 	}
 }
 
-// decideToCommit records the decision to commit, with the outcome of the call, and returns when it
+// decide records the decision to commit, with the outcome of the call, and returns when it
 // is durable. It reports false when the call has its outcome already, when the decision comes too
 // late, or when it cannot be recorded. From here on only the commit ends the call.
-func (c *call) decideToCommit(e *result, seals []journal.Seal) bool {
+func (m commit) decide(seals []journal.Seal) bool {
+	c, e := m.c, m.e
 	c.progress.Lock()
 	now := c.clock()
 	if !c.progress.Life.Commit(now, int(grace/commitTick), commitTick, c.progress.TurnEnds()) {
@@ -57,7 +65,7 @@ func (c *call) decideToCommit(e *result, seals []journal.Seal) bool {
 	}
 	due := c.progress.Life.Due()
 	if c.exec.log.On() {
-		c.trail.Add(c.decision(e, seals))
+		c.trail.Add(m.decision(seals))
 	}
 	c.progress.Unlock()
 	c.worker.Arm(due)
@@ -67,15 +75,15 @@ func (c *call) decideToCommit(e *result, seals []journal.Seal) bool {
 	}
 	if err != nil { // the journal may have the record: recovery finds out and commits or rolls back
 		c.progress.Scope.Forget()
-		c.setUnknown(e, runtime.ReasonJournalUnavailable, err)
+		m.unknown(runtime.ReasonJournalUnavailable, err)
 		return false
 	}
 	return true
 }
 
 // decision returns the entry of a decision to commit. The lock of the call is held.
-func (c *call) decision(e *result, seals []journal.Seal) (_ *journal.Record, private []byte) {
-	out := e.outcome
+func (m commit) decision(seals []journal.Seal) (_ *journal.Record, private []byte) {
+	c, out := m.c, m.e.outcome
 	c.completeOutcome(&out, c.clock(), true)
 	d := entry.Draft{Record: newRecord(&c.ident, journal.KindCommitting, c.clock())}
 	d.Attempt, d.Duration, d.Revision, d.Sealed = c.progress.Life.Attempt(), out.Duration, c.progress.Revision, seals
@@ -83,9 +91,10 @@ func (c *call) decision(e *result, seals []journal.Seal) (_ *journal.Record, pri
 	return d.Entry()
 }
 
-// committedLate handles a call whose caller has the outcome unknown because its commit had to wait
+// late handles a call whose caller has the outcome unknown because its commit had to wait
 // for the journal. It records the outcome and reports whether the call is one of these.
-func (c *call) committedLate(e *result) bool {
+func (m commit) late() bool {
+	c, e := m.c, m.e
 	c.progress.Lock()
 	yes, over := c.progress.Life.Committing() && e.stalled && e.outcome.Kind == runtime.Completed, c.done()
 	c.progress.Unlock()
@@ -102,18 +111,16 @@ func (c *call) committedLate(e *result) bool {
 	return true
 }
 
-// commitFailed sets e to the result of a call that is rolled back.
-func (c *work) commitFailed(e *result, err error) {
-	output := e.output
-	*e = result{cause: lifecycle.ByReturn}
-	c.setFailed(e, "what the call did could not be committed", c.newFault(runtime.ReasonCommitFailed, fmt.Errorf("commit: %w", err)))
-	e.output = output
+// failed sets the result to that of a call that is rolled back.
+func (m commit) failed(err error) {
+	*m.e = result{cause: lifecycle.ByReturn, output: m.e.output}
+	m.c.setFailed(m.e, "what the call did could not be committed", m.c.newFault(runtime.ReasonCommitFailed, fmt.Errorf("commit: %w", err)))
 }
 
-// setUnknown sets e to the result of a call whose effect is not known.
-func (c *ident) setUnknown(e *result, r runtime.Reason, err error) {
-	*e = result{
-		cause: lifecycle.ByReturn, event: runtime.EventUnknown, to: runtime.StateExecuting, fault: c.newFault(r, fmt.Errorf("commit: %w", err)),
+// unknown sets the result to that of a call whose effect is not known.
+func (m commit) unknown(r runtime.Reason, err error) {
+	*m.e = result{
+		cause: lifecycle.ByReturn, event: runtime.EventUnknown, to: runtime.StateExecuting, fault: m.c.newFault(r, fmt.Errorf("commit: %w", err)),
 		outcome: outcomes.CommitUnknown(r),
 	}
 }

@@ -123,31 +123,6 @@ func (c *work) checkOpenLimit(full bool) *result {
 	return denied(outcomes.TooManyPending(c.record.Tool, c.exec.maxOpenRequests, c.worker.Scratch.evaluation.Decision.Asks))
 }
 
-// useConsent uses up the approval or the grant that allows the call to start, and checks that the
-// call is the one that was approved. It returns the result of a call that is not. The locks of the
-// call and its session are held.
-func (c *call) useConsent() *result {
-	a := c.consent
-	var m *approvals.Mismatch
-	switch {
-	case a.id != "":
-		now := a.question
-		now.Call = c.consentCallWith(c.values.Final, c.progress.Revision)
-		now.Call.Preview = a.preview
-		m = c.exec.approvals.Use(c.now, a.id, &now, a.noLongerAsked)
-	case a.grant != "":
-		m = c.exec.approvals.UseGrant(c.now, a.grant, &a.question)
-	}
-	switch {
-	case m == nil: // it may start; asking may be suspended
-		a.approvedBy = c.exec.approvals.ApprovedBy(a.id, a.grant)
-		return nil
-	case m.Expired:
-		return denied(outcomes.TooOld())
-	}
-	return denied(outcomes.Mismatch(m.Changed))
-}
-
 // pending returns the outcome of a call that waits for consent. The lock of the call is held.
 func (c *call) pending() runtime.Outcome {
 	now := c.clock()

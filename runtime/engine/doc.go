@@ -39,45 +39,25 @@
 // The executor checks the tool and the input first. The input must have the declared member names
 // exactly, none of them twice and no other. The outcome lists all violations.
 //
-// It then checks that the executor and the run still take calls, that the context is not done, that
-// the turn has the minimum budget left (five seconds, [WithMinimumBudget]), and that the tool is
-// not blocked. The first check that fails is the only answer. There is one exception: a call of a
-// blocked tool that repeats an earlier call, or that no turn would admit, is told that instead.
+// It then checks that the executor and the run still take calls, that the turn has time left
+// ([WithMinimumBudget]), and that the tool is not blocked. It asks the [runtime.Policy] about the decoded
+// arguments, the same value that the handler gets, and then the rules (package runtime/rules). One
+// answer lists everything that refuses the call, rules first and the policy second.
 //
-// It then asks the [runtime.Policy] about the decoded arguments, the same value that the handler
-// gets. The policy may deny, ask, allow, rewrite arguments and attach obligations. A call that the
-// policy does not allow is denied. The executor applies rewrites to the encoded arguments, decodes
-// the result as strictly as any input, and asks the policy once more. Rewrites that contradict each
-// other are an error of the policy, and so is a second evaluation that wants further changes.
-//
-// At most GOMAXPROCS evaluations run at once. Each may take one second ([WithPolicyTimeout]).
-// Only time in which the process ran counts; time spent waiting for a place does not. An
-// evaluation that takes longer is abandoned, and its call is denied. While two abandoned
-// evaluations of one tool have not returned, the executor denies the calls of that tool without
-// asking the policy (breaker_open). While that is so of four tools, it denies all calls.
-//
-// It then checks the rules (package runtime/rules). One answer lists everything that refuses the
-// call, rules first and the policy second. A call that nothing refuses is admitted. From then on
-// it holds its slot, its groups and its place among equal calls, and releases them if its handler
-// never starts.
-//
-// If the facts that the policy saw have changed by the time of admission, the executor evaluates
-// the call again. During the third evaluation it admits no other call of the session. A policy that
-// allows three calls therefore allows exactly three, however many calls are made concurrently.
+// A call that nothing refuses is admitted. From then on it holds its slot, its groups and its place
+// among equal calls, and releases them if its handler never starts. A policy that allows three calls
+// allows exactly three, however many calls are made concurrently. docs/semantics.md, sections 2 to 4,
+// has each check in its order, and what happens when a policy is slow, fails or rewrites arguments.
 //
 // [Turn.WhatIf] makes the same checks up to this point. It changes nothing and returns what would
-// happen, and why. [WithDecisionTap] follows the decisions, as package shadow does with a second
-// policy that evaluates the same calls afterwards and reports where its decisions differ.
+// happen, and why. [WithDecisionTap] follows the decisions.
 //
 // # Capacity
 //
-// An executor works on at most 1,024 calls at once ([WithMaxInFlight]). Of a tool that declares
-// limits.concurrency, at most that many handlers run at once, and limits.queue more calls may be
-// evaluated or wait, by default four times as many. The executor denies a call beyond either
-// limit with at_capacity, before it asks the policy and before it writes to the journal.
-// Detail.RetryAfter says when to make the call again; the caller may use the same id. [Stats]
-// counts these calls, and observers are told of them. They cause no event and no entry of the
-// journal.
+// An executor works on at most 1,024 calls at once ([WithMaxInFlight]), and on those of a tool as its
+// limits say. The executor denies a call beyond either limit with at_capacity, before it asks the
+// policy and before it writes to the journal. Detail.RetryAfter says when to make the call again; the
+// caller may use the same id.
 //
 // # Consent
 //
@@ -90,9 +70,8 @@
 // TurnConfig.ConsentWait allows. The request stays open after that, and [Session.Await] returns
 // the final outcome.
 //
-// After an approval the policy and the rules evaluate the call once more, without counting the
-// reservation that the call itself holds. Immediately before the handler starts, the executor
-// compares the call with what was approved. Package runtime/consent documents requests and grants.
+// After an approval the policy and the rules evaluate the call once more, and it must still be what was
+// approved. Package runtime/consent documents requests and grants.
 //
 // # Artifacts
 //
@@ -127,12 +106,8 @@
 // handler once the intent to start it is durable, notifies approvers once the request is durable,
 // and returns once the outcome is durable. A crash loses no outcome that a caller was given.
 //
-// What a call needs to be undone ([runtime.WithUndo]) is in the journal before its handler starts, and is
-// prepared once for all attempts. An undo handler runs as a handler does: [runtime.FromContext], [runtime.Commit]
-// and [runtime.PartOf] work in it, and what it does through participants is one transaction.
-// [Session.Undo] also undoes a call of an earlier process, with the same result. It answers
-// not_undoable when the arguments or the state were erased, or no longer fit the declaration, and
-// the error handler is told why.
+// What a call needs to be undone ([runtime.WithUndo]) is in the journal before its handler starts.
+// [Session.Undo] also undoes a call of an earlier process, with the same result.
 //
 // While the journal cannot be written, calls are denied journal_unavailable.
 //
@@ -143,11 +118,9 @@
 // ([Session.Resolve]), or by an undo. [runtime.CallInfo.Key] is the same in every attempt and in the
 // reconcile handler.
 //
-// A journal that one process at a time may write is a [journal.Owner]. The executor renews its
-// ownership every ten seconds. An executor that has lost the ownership, or has not been able to
-// renew it for a minute, admits and records nothing more. It cancels its handlers (lease_lost)
-// and leaves pending calls to the next owner. CallInfo.Fence grows with every owner, so that an
-// external system can refuse requests of an earlier one.
+// A journal that one process at a time may write is a [journal.Owner]. An executor that has lost the
+// ownership, or could not renew it for a minute, admits and records nothing more. It cancels its handlers
+// (lease_lost) and leaves pending calls to the next owner. docs/durability.md has what survives what.
 //
 // Other processes must not write the journal. They send commands, each of which
 // [Executor.ExecuteOnce] executes once. Package runtime/inbox says what a command is and delivers

@@ -70,7 +70,7 @@ func (e *Executor) recordConsent(at time.Time, by string, flush func(uint64) err
 func newRecord(c *ident, kind string, at time.Time) journal.Record {
 	return journal.Record{
 		Kind: kind, At: entry.At(at), Session: c.run.session.id, Run: c.run.id, Turn: c.turn.number, RequestID: metadata.Request(c.metadata),
-		Call: c.id, Tool: c.record.Tool,
+		Call: c.id, Tool: c.record.Tool, Mark: journal.MarkOf(kind),
 	}
 }
 

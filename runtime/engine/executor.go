@@ -7,6 +7,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/consent"
+	"github.com/ambit-tools/ambit/runtime/internal/acts"
 	"github.com/ambit-tools/ambit/runtime/internal/approvals"
 	"github.com/ambit-tools/ambit/runtime/internal/attempt"
 	"github.com/ambit-tools/ambit/runtime/internal/commands"
@@ -36,9 +37,10 @@ type Executor struct {
 	tools        []tools.Tool // of reg, in its order
 	policy       runtime.Policy
 	operators    operator.Policy
+	judge        acts.Judge   // asks operators
 	tapped       tap.Tap      // nil: there is none
 	follower     tap.Follower // of tapped; nil: there is none
-	delivery     outbox.Delivery[*action.CallError]
+	delivery     outbox.Delivery
 	sched        sched.Scheduler
 	approvers    []runtime.Approver
 	participants transaction.Participants

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/internal/approvals"
 	"github.com/ambit-tools/ambit/runtime/internal/deadline"
 	"github.com/ambit-tools/ambit/runtime/internal/outcomes"
 	"github.com/ambit-tools/ambit/runtime/internal/simhooks"
@@ -15,7 +16,7 @@ import (
 // the end of the turn's budget if that comes first.
 func (c *call) start() *result {
 	if why := c.exec.workers.Halted(); why != 0 {
-		c.endHalted(why)
+		halting{c}.end(why)
 		return workerDone
 	}
 	d := c.attemptDeadline()
@@ -160,7 +161,7 @@ func (c *call) rollBackAttempt() bool {
 // restart begins the next attempt.
 func (c *call) restart() *result {
 	if why := c.exec.workers.Halted(); why != 0 {
-		c.endHalted(why)
+		halting{c}.end(why)
 		return workerDone
 	}
 	d := c.attemptDeadline()
@@ -177,4 +178,29 @@ func (c *call) restart() *result {
 	}
 	c.worker.Arm(due)
 	return nil
+}
+
+// useConsent uses up the approval or the grant that allows the call to start, and checks that the
+// call is the one that was approved. It returns the result of a call that is not. The locks of the
+// call and its session are held.
+func (c *call) useConsent() *result {
+	a := c.consent
+	var m *approvals.Mismatch
+	switch {
+	case a.id != "":
+		now := a.question
+		now.Call = c.consentCallWith(c.values.Final, c.progress.Revision)
+		now.Call.Preview = a.preview
+		m = c.exec.approvals.Use(c.now, a.id, &now, a.noLongerAsked)
+	case a.grant != "":
+		m = c.exec.approvals.UseGrant(c.now, a.grant, &a.question)
+	}
+	switch {
+	case m == nil: // it may start; asking may be suspended
+		a.approvedBy = c.exec.approvals.ApprovedBy(a.id, a.grant)
+		return nil
+	case m.Expired:
+		return denied(outcomes.TooOld())
+	}
+	return denied(outcomes.Mismatch(m.Changed))
 }

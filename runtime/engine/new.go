@@ -6,24 +6,22 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/consent"
+	"github.com/ambit-tools/ambit/runtime/internal/acts"
 	"github.com/ambit-tools/ambit/runtime/internal/approvals"
 	"github.com/ambit-tools/ambit/runtime/internal/attempt"
 	"github.com/ambit-tools/ambit/runtime/internal/commitlog"
 	"github.com/ambit-tools/ambit/runtime/internal/entry"
 	"github.com/ambit-tools/ambit/runtime/internal/lease"
-	"github.com/ambit-tools/ambit/runtime/internal/outbox"
 	"github.com/ambit-tools/ambit/runtime/internal/ruleinput"
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
 	"github.com/ambit-tools/ambit/runtime/internal/tap"
 	"github.com/ambit-tools/ambit/runtime/internal/tools"
 	"github.com/ambit-tools/ambit/runtime/internal/usercode"
-	"github.com/ambit-tools/ambit/runtime/internal/wording"
 	"github.com/ambit-tools/ambit/runtime/journal"
 	"github.com/ambit-tools/ambit/runtime/operator"
 	"github.com/ambit-tools/ambit/runtime/rules"
@@ -54,16 +52,18 @@ func NewExecutor(reg *runtime.Registry, policy runtime.Policy, opts ...Option) (
 	if e.maxOpenRequests < 1 {
 		return nil, fmt.Errorf("at most %d open requests of a session: nobody could ever be asked", e.maxOpenRequests)
 	}
-	if err := e.openDelivery(); err != nil {
-		return nil, err
+	if slices.Contains(e.delivery.Sinks, nil) {
+		return nil, errors.New("a sink is nil: leave WithSink out")
 	}
-	if err := e.checkArtifactStore(); err != nil {
+	e.delivery.Open(&e.sched)
+	if err := tools.CheckStore(e.tools, e.artifacts); err != nil {
 		return nil, err
 	}
 	if err := e.compile(); err != nil {
 		return nil, err
 	}
-	e.instantZero = zeroOf(e.sched.Now())
+	now := e.sched.Now()
+	e.instantZero = now.Add(-time.Duration(now.UnixNano())) // 1970 by the monotonic clock
 	e.openLog()
 	e.seen.Open(&e.sched, e.log)
 	e.attempts = attempt.Env{Sched: &e.sched, Lease: e.lease, Participants: e.participants, Live: publisher{e}, Grace: grace}
@@ -76,6 +76,7 @@ func NewExecutor(reg *runtime.Registry, policy runtime.Policy, opts ...Option) (
 		openSlots(&e.slots[i], t.Spec.Limits)
 	}
 	e.openTally()
+	e.judge = acts.Judge{Sched: &e.sched, Policy: e.operators, Timeout: e.policyTimeout, Record: e.recordAct, Report: e.report}
 	return e, nil
 }
 
@@ -116,23 +117,6 @@ func (e *Executor) openApprovals() {
 	})
 }
 
-// checkArtifactStore returns an error when tools declare artifact and no store is set.
-func (e *Executor) checkArtifactStore() error {
-	if e.artifacts != nil {
-		return nil
-	}
-	var names []string
-	for _, t := range e.tools {
-		if t.Spec.Artifact != nil {
-			names = append(names, wording.Quote(t.Spec.Name))
-		}
-	}
-	if names == nil {
-		return nil
-	}
-	return fmt.Errorf("there is no store for the outputs of %s, which declare artifact: give one with WithArtifacts", strings.Join(names, ", "))
-}
-
 // openTap opens what follows the decisions of e, if there is a tap.
 func (e *Executor) openTap() {
 	if e.tapped == nil {
@@ -151,19 +135,6 @@ func (e *Executor) openTap() {
 			e.report(&action.CallError{Tool: in.Tool.Name, CallID: in.CallID, SessionID: in.SessionID, RunID: in.RunID, Err: err})
 		},
 	})
-}
-
-// openDelivery sets up the delivery to sinks, observers and the error handler.
-func (e *Executor) openDelivery() error {
-	if slices.Contains(e.delivery.Sinks, nil) {
-		return errors.New("a sink is nil: leave WithSink out")
-	}
-	e.delivery.Open(&e.sched, func(f *outbox.Fault) *action.CallError {
-		return &action.CallError{
-			Tool: f.Tool, CallID: f.CallID, SessionID: f.SessionID, RunID: f.RunID, Err: f.Err, Panic: f.Panic, Stack: f.Stack,
-		}
-	})
-	return nil
 }
 
 // openTally prepares the counts of e.
@@ -191,6 +162,3 @@ func (e *Executor) openLog() {
 func (e *Executor) append(entries []journal.Entry) error {
 	return usercode.Call(func() error { return e.journal.Append(context.Background(), entries) })
 }
-
-// zeroOf returns the instant 0, which is 1970 by the monotonic clock.
-func zeroOf(now time.Time) time.Time { return now.Add(-time.Duration(now.UnixNano())) }

@@ -2,13 +2,11 @@ package engine
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/internal/deadline"
-	"github.com/ambit-tools/ambit/runtime/internal/entry"
-	"github.com/ambit-tools/ambit/runtime/internal/wording"
+	"github.com/ambit-tools/ambit/runtime/journal"
 	"github.com/ambit-tools/ambit/runtime/operator"
 )
 
@@ -30,26 +28,7 @@ func (e *Executor) May(ctx context.Context, act operator.Act, by operator.Actor,
 func (e *Executor) authorize(ctx context.Context, act operator.Act, by operator.Actor, target operator.Target, s *Session) *action.Error {
 	r := operator.Request{Act: act, Actor: by, Target: target}
 	e.describe(&r, s)
-	answer := make(chan operator.Decision, 1)
-	err := deadline.Call(&e.sched, ctx, e.policyTimeout, func(ctx context.Context) error {
-		d, err := operator.Ask(ctx, e.operators, &r)
-		answer <- d
-		return err
-	})
-	d := operator.Decision{Reason: "the operator policy has failed"}
-	if err == nil {
-		d = <-answer
-	} else {
-		e.report(&action.CallError{SessionID: target.Session, CallID: target.Call, Err: fmt.Errorf("the operator policy about %s by %s: %w", act, wording.Quote(by.ID), err)})
-	}
-	if d.Allow {
-		d.Reason = ""
-	}
-	e.recordAct(&r, &d)
-	if d.Allow {
-		return nil
-	}
-	return &action.Error{Code: action.CodeNotPermitted, Message: d.Reason, Detail: d.Reason, Err: err}
+	return e.judge.Allow(ctx, &r, e.sessionOf(r.Session) != nil)
 }
 
 // mayAnswer asks the operator policy about an answer that the request admits. An answer that the
@@ -107,15 +86,9 @@ func (e *Executor) describe(r *operator.Request, s *Session) {
 	}
 }
 
-// recordAct records what the operator policy said of an act that changes something. The entry of the
-// act comes after it, so that it is durable when that is.
-func (e *Executor) recordAct(r *operator.Request, d *operator.Decision) {
-	if !e.log.On() || e.log.Health() != nil || r.Act == operator.See || r.Act == operator.Audit || r.DryRun {
-		return
+// recordAct adds the entry of a decision about an act to the journal, if there is one that takes entries.
+func (e *Executor) recordAct(r *journal.Record) {
+	if e.log.On() && e.log.Health() == nil {
+		e.log.Add(r, nil)
 	}
-	record := entry.OfAct(e.sched.Now(), r, d)
-	if e.sessionOf(r.Session) != nil {
-		record.Session = r.Session
-	}
-	e.log.Add(record, nil)
 }

@@ -16,7 +16,7 @@ func (c *call) execute(w *worker) {
 	c.worker = w
 	c.progress.Attach(w)
 	if why := c.exec.workers.Halted(); why != 0 {
-		c.endHalted(why)
+		halting{c}.end(why)
 	}
 	defer c.leave() // slot and gates; a panic or runtime.Goexit becomes a result
 	if r := c.pipeline(); r != nil {

@@ -7,17 +7,18 @@ import (
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/internal/bind"
 	"github.com/ambit-tools/ambit/runtime/internal/commitlog"
 	"github.com/ambit-tools/ambit/runtime/internal/deadline"
 	"github.com/ambit-tools/ambit/runtime/internal/entry"
 	"github.com/ambit-tools/ambit/runtime/internal/history"
+	"github.com/ambit-tools/ambit/runtime/internal/recovery"
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
 	"github.com/ambit-tools/ambit/runtime/internal/session"
 	"github.com/ambit-tools/ambit/runtime/internal/simhooks"
 	"github.com/ambit-tools/ambit/runtime/internal/tally"
-	"github.com/ambit-tools/ambit/runtime/journal"
 )
 
 // Recover reads the journal (WithJournal) and restores from it what lasts: sessions and runs with
@@ -41,11 +42,11 @@ func (e *Executor) Recover(ctx context.Context) error {
 	switch {
 	case !e.log.On():
 		e.simulate(simhooks.From(ctx))
-		left, err := e.participants.Unsettled(ctx)
+		parts, err := e.findParts(ctx)
 		if err != nil {
 			return err
 		}
-		return e.settleUnknownCalls(ctx, left)
+		return parts.SettleRest(ctx)
 	case !errors.Is(e.log.Health(), commitlog.ErrNotRecovered):
 		return errors.New("the journal was recovered before")
 	}
@@ -111,56 +112,55 @@ func (e *Executor) restoreSession(of *history.Session) *Session {
 	return s
 }
 
+// findParts returns what participants hold of earlier calls.
+func (e *Executor) findParts(ctx context.Context) (*recovery.Parts, error) {
+	return recovery.Find(ctx, e.participants, func(key runtime.CallKey, err error) {
+		e.report(&action.CallError{CallID: key.Call, SessionID: key.Session, Reason: runtime.ReasonCommitFailed, Err: err})
+	})
+}
+
 // readKeys reads the keys that the journal keeps apart from its entries, if it keeps any. A request
 // of an earlier process can be approved only with the key that it was bound with.
-func (e *Executor) readKeys(ctx context.Context) (err error) {
-	keeper, ok := e.journal.(journal.Keeper)
-	if !ok {
-		e.inputs = e.approvals.Key()
-		return nil
+func (e *Executor) readKeys(ctx context.Context) error {
+	inputs, requests, err := recovery.Keys(ctx, e.journal)
+	if inputs == nil {
+		inputs = e.approvals.Key()
+	} else {
+		e.approvals.SetKey(requests)
 	}
-	if e.inputs, err = keeper.Key(ctx, "inputs"); err != nil {
-		return fmt.Errorf("the key of inputs: %w", err)
-	}
-	key, err := keeper.Key(ctx, "consent")
-	if err != nil {
-		return fmt.Errorf("the key of requests for consent: %w", err)
-	}
-	e.approvals.SetKey(key)
-	return nil
+	e.inputs = inputs
+	return err
 }
 
 // restore adds the calls of h to their sessions. It settles their remaining parts at participants,
 // and the calls that have no outcome.
 func (e *Executor) restore(ctx context.Context, h *history.History) error {
-	left, err := e.participants.Unsettled(ctx)
+	parts, err := e.findParts(ctx)
 	if err != nil {
 		return err
 	}
 	var unfinished, undos []interrupted
 	for _, r := range h.Calls {
 		key := runtime.CallKey{Session: r.Session, Call: r.ID}
-		of := left[key]
-		delete(left, key)
+		of := parts.Take(key)
 		c, redeclared := e.restoreCall(r, h.Book)
 		if redeclared {
 			e.reportRedeclared(r)
 		}
 		if c != nil {
-			unfinished = append(unfinished, interrupted{c, r, of})
-		} else if out := r.Outcome; out != nil { // an earlier process, or recovery, could not settle it
-			e.settleParts(ctx, key, of, out.Kind == runtime.Completed || out.Kind == runtime.Unknown && r.Sealed != nil)
+			unfinished = append(unfinished, interrupted{c, r, parts, of})
+		} else if r.Outcome != nil {
+			parts.SettleEnded(ctx, key, of, r)
 		}
 		key.Undo = true
-		of = left[key]
-		delete(left, key)
+		of = parts.Take(key)
 		if r.Undo != nil {
-			undos = append(undos, interrupted{e.undoneCall(r), r, of})
+			undos = append(undos, interrupted{e.undoneCall(r), r, parts, of})
 		} else {
-			e.settleParts(ctx, key, of, r.Undone)
+			parts.Settle(ctx, key, of, r.Undone)
 		}
 	}
-	if err := e.settleUnknownCalls(ctx, left); err != nil { // before the first call runs again
+	if err := parts.SettleRest(ctx); err != nil { // before the first call runs again
 		return err
 	}
 	e.approvals.Resume()
@@ -212,8 +212,12 @@ func (e *Executor) restoreCall(r *history.Call, book *consent.Book) (_ *call, re
 	case waits && (c.values.Final != nil || c.redeclared(&req)):
 		c.declarationChanged = c.redeclared(&req)
 		c.record.Reservation, c.needsReadmission = session.Reserved, c.progress.State() == runtime.StateAuthorized
-		c.restoreConsentWait(&req)
-		return c.restoreApproval(&req), c.declarationChanged
+		interrupted{c: c, of: r}.restoreWait(&req)
+		if req.Status != consent.StatusApproved {
+			return nil, c.declarationChanged
+		}
+		c.progress.Life.Approve() // its handler was not started: it continues
+		return c, c.declarationChanged
 	case c.progress.State() == runtime.StateExecuting:
 		c.record.Reservation = session.ReservedAndInvoked
 	case c.progress.State() == runtime.StateAuthorized || r.Request != "":
@@ -252,13 +256,14 @@ func (e *Executor) callOf(s *Session, r *history.Call, rec *callRecord) *call {
 	if c.tool != nil {
 		c.notes = c.tool.Spec.Migration(r.Tool)
 	}
-	c.restoreValues(r)
+	interrupted{c: c, of: r}.restoreValues()
 	c.restoreKey()
 	return c
 }
 
 // restoreValues decodes the arguments of the call, and those of its undo.
-func (c *call) restoreValues(r *history.Call) {
+func (i interrupted) restoreValues() {
+	c, r := i.c, i.of
 	var spec *runtime.Spec
 	var hooks *bind.Hooks
 	if c.tool != nil {
@@ -269,8 +274,9 @@ func (c *call) restoreValues(r *history.Call) {
 	c.prepared, c.isPrepared, c.values.Outputs, c.record.Undo.Lost = v.State, r.Prepared, v.Output, v.Lost
 }
 
-// restoreConsentWait lets a call continue to wait for consent. The lock of its session is held.
-func (c *call) restoreConsentWait(req *consent.Request) {
+// restoreWait lets the call continue to wait for consent. The lock of its session is held.
+func (i interrupted) restoreWait(req *consent.Request) {
+	c := i.c
 	q := &c.consent.question
 	q.Requirement, q.Reasons, q.Obligations = req.Requirement, req.Reasons, req.Obligations
 	c.progress.Life.RestoreWait(false)
@@ -294,14 +300,4 @@ func (e *Executor) reportRedeclared(r *history.Call) {
 	err := fmt.Errorf("the declaration of tool %q has changed since consent was asked for: request %s stays open, and an approval under this declaration is refused (%s); under the former one it counts", c.record.Tool, c.consent.id, runtime.ReasonBindingMismatch)
 	c.transition(runtime.EventStale, c.progress.State(), &note{at: c.clock(), text: err.Error()})
 	e.report(c.newFault(runtime.ReasonNone, err))
-}
-
-// restoreApproval returns c when its request was approved and its handler was not started: c
-// continues. Otherwise it returns nil.
-func (c *call) restoreApproval(req *consent.Request) *call {
-	if req.Status == consent.StatusApproved {
-		c.progress.Life.Approve()
-		return c
-	}
-	return nil
 }

@@ -2,77 +2,65 @@ package engine
 
 import (
 	"context"
-	"errors"
-	"fmt"
 
 	"github.com/ambit-tools/ambit/runtime"
-	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/internal/history"
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
 	"github.com/ambit-tools/ambit/runtime/internal/outcomes"
+	"github.com/ambit-tools/ambit/runtime/internal/recovery"
 	"github.com/ambit-tools/ambit/runtime/internal/tools"
 	"github.com/ambit-tools/ambit/runtime/internal/transaction"
-	"github.com/ambit-tools/ambit/runtime/journal"
 )
 
 // Recovery settles what the calls of a former process have left, at participants and elsewhere. It
 // rolls back what can be rolled back, finishes decided commits, and runs again what may run again.
 // The other calls are unknown (SEMANTICS section 6.7).
 
-// settleParts commits or rolls back the remaining parts of a call. It reports whether all succeeded.
-func (e *Executor) settleParts(ctx context.Context, key runtime.CallKey, at []*transaction.Participant, commit bool) bool {
-	return transaction.Settle(ctx, key, at, commit, func(err error) {
-		e.report(&action.CallError{CallID: key.Call, SessionID: key.Session, Reason: runtime.ReasonCommitFailed, Err: err})
-	})
-}
-
 // An interrupted is a call, or an undo, that had no result when the former owner of the journal stopped.
 type interrupted struct {
-	c    *call
-	of   *history.Call
-	left []*transaction.Participant // with parts of it
+	c     *call
+	of    *history.Call
+	parts *recovery.Parts
+	left  []*transaction.Participant // with parts of it
 }
 
 // settle settles the call. stale says that the former owner had written nothing for longer than DefaultStale.
 func (i interrupted) settle(ctx context.Context, stale bool) {
-	c, r, left := i.c, i.of, i.left
-	switch {
-	case c.progress.Life.AwaitsConsent():
+	c := i.c
+	fate := recovery.FateOf(recovery.Facts{
+		Approved: c.progress.Life.AwaitsConsent(), Admitted: c.needsReadmission, State: c.progress.State(), Decided: i.of.Sealed != nil,
+	})
+	switch fate {
+	case recovery.Approved:
 		c.submitApproved()
 		return
-	case c.needsReadmission:
+	case recovery.Readmitted:
 		i.resubmit()
 		return
-	case c.progress.State() != runtime.StateExecuting:
+	case recovery.NotStarted:
 		c.finish(interruption(outcomes.NotStarted()))
 		return
 	}
 	i.orphan(stale)
-	if r.Sealed != nil {
-		i.finishCommit(ctx)
+	settled := i.parts.Settle(ctx, c.key(), i.left, fate == recovery.Committed)
+	e := interruption(recovery.Outcome(fate, i.of, len(i.left) > 0, settled))
+	if again := (rerun{c}); fate == recovery.Interrupted && settled && again.allowed() {
+		c.interruption = e
+		again.begin()
 		return
 	}
-	e := interruption(outcomes.Interrupted(r.Effects, len(left) > 0))
-	switch {
-	case len(left) > 0 && !c.exec.settleParts(ctx, c.key(), left, false):
-		if r.Effects != journal.EffectsNone {
-			e = interruption(outcomes.EffectUnknown("what it did could not be taken back"))
-		}
-		c.finish(e)
-	case rerun{c}.allowed():
-		c.interruption = e
-		rerun{c}.begin()
-	default:
-		c.finish(e)
-	}
+	c.finish(e)
 }
 
 // interruption returns the result of a call that a restart has interrupted.
 func interruption(out runtime.Outcome) *result {
 	r := aborted(out)
 	r.cause = lifecycle.ByRecovery
-	if out.Kind == runtime.Unknown {
+	switch out.Kind {
+	case runtime.Unknown:
 		r.event, r.to = runtime.EventUnknown, runtime.StateExecuting
+	case runtime.Completed: // its commit was decided
+		r.event, r.to = runtime.EventCompleted, runtime.StateCompleted
 	}
 	return r
 }
@@ -89,25 +77,6 @@ func (i interrupted) orphan(stale bool) {
 	c.transition(runtime.EventOrphaned, runtime.StateExecuting, &note{at: now})
 }
 
-// finishCommit finishes a commit that was decided. If a foreign transaction is part of it and the
-// handler may have changed something there, the call is unknown instead.
-func (i interrupted) finishCommit(ctx context.Context) {
-	c, r, left := i.c, i.of, i.left
-	reads := r.Effects == journal.EffectsNone
-	for _, s := range r.Sealed {
-		if s.Foreign && !reads {
-			c.exec.settleParts(ctx, c.key(), left, true)
-			c.finish(interruption(outcomes.EffectUnknown(fmt.Sprintf("it is not known whether participant %q has committed", s.Participant))))
-			return
-		}
-	}
-	if !c.exec.settleParts(ctx, c.key(), left, true) && !reads {
-		c.finish(interruption(outcomes.EffectUnknown("what it did could not be committed")))
-		return
-	}
-	c.finish(&result{cause: lifecycle.ByRecovery, event: runtime.EventCompleted, to: runtime.StateCompleted, outcome: *r.Decided})
-}
-
 // resubmit passes a call that was admitted, and whose handler was not started, to a worker. The
 // worker evaluates it like a new call. The call keeps its reservation until then.
 func (i interrupted) resubmit() {
@@ -121,54 +90,42 @@ func (i interrupted) resubmit() {
 	c.exec.workers.Take(c)
 }
 
-var errUnsettled = errors.New("something is left of calls that nothing is known of")
-
-// settleUnknownCalls rolls back the remaining parts of calls that are not in the journal. Their
-// start was never recorded, so no caller got an outcome.
-func (e *Executor) settleUnknownCalls(ctx context.Context, left map[runtime.CallKey][]*transaction.Participant) error {
-	ok := true
-	for key, at := range left {
-		ok = e.settleParts(ctx, key, at, false) && ok
-	}
-	if !ok {
-		return errUnsettled
-	}
-	return nil
-}
-
 // A rerun is a call whose handler an earlier process had started, and which recovery runs again.
-type rerun struct{ *call }
+type rerun struct{ c *call }
 
 // allowed reports whether the handler may be run again. The budget of the turn, which bounds
 // all attempts of the call together, must allow it too.
-func (c rerun) allowed() bool {
+func (a rerun) allowed() bool {
+	c := a.c
 	return c.tool.MayRerun(c.progress.Life.Attempt()) && c.values.Final != nil && c.progress.HasBudget(c.turn.minimum)
 }
 
 // begin passes the call to a worker, which evaluates the policy again and runs the handler again.
 // The call keeps its reservation.
-func (c rerun) begin() {
-	if !c.exec.gate.Enter() {
-		c.finish(c.interruption)
-		return
-	}
-	if !c.run.node.Workers.Enter() {
+func (a rerun) begin() {
+	c := a.c
+	entered := c.exec.gate.Enter()
+	if entered && !c.run.node.Workers.Enter() {
 		c.exec.gate.Leave()
+		entered = false
+	}
+	if !entered {
 		c.finish(c.interruption)
 		return
 	}
 	c.inGates = true
 	c.reenterExecutor()
 	c.progress.Resubmit()
-	trace(c.call)
+	trace(c)
 	c.progress.Life.Rerun()
-	c.exec.workers.Take(c.call)
+	c.exec.workers.Take(c)
 }
 
 // evaluate evaluates the present policy for a call whose handler an earlier process
 // started. The call stays unknown if the policy does not allow it, or asks for consent. Like those
 // of decide, the facts of the evaluation still hold when the call runs again (SEMANTICS section 3.5).
-func (c rerun) evaluate() *result {
+func (a rerun) evaluate() *result {
+	c := a.c
 	c.values.Args, c.values.Text = c.values.Final, c.values.FinalText
 	for try := 1; ; try++ {
 		if try == maxTries && !c.excludeOtherCalls() {
@@ -181,14 +138,14 @@ func (c rerun) evaluate() *result {
 			return workerDone
 		}
 		j := &c.worker.Scratch.evaluation
-		adm := c.admitAgain(j.Reason == runtime.ReasonNone && !j.Asks && tools.Equal(c.values.Final, c.values.Args))
+		adm := a.admitAgain(j.Reason == runtime.ReasonNone && !j.Asks && tools.Equal(c.values.Final, c.values.Args))
 		switch {
 		case adm.again && !c.waitFor(adm.wait):
 			return workerDone
 		case adm.again:
 			continue
 		case adm.ends == nil && c.progress.Life.Reevaluating(): // it has to wait for a slot
-			return c.awaitSlot()
+			return a.awaitSlot()
 		}
 		return adm.ends
 	}
@@ -196,7 +153,8 @@ func (c rerun) evaluate() *result {
 
 // admitAgain lets the handler of a call run again, or wait for a slot of its tool, if the policy
 // allows it and the facts that the policy saw still hold.
-func (c rerun) admitAgain(allowed bool) admission {
+func (a rerun) admitAgain(allowed bool) admission {
+	c := a.c
 	c.progress.Lock()
 	defer c.progress.Unlock()
 	s := c.run.session
@@ -205,10 +163,10 @@ func (c rerun) admitAgain(allowed bool) admission {
 	switch {
 	case c.progress.Life.Ended():
 		return notAdmitted(workerDone)
-	case s.admitting != c.call && (s.admitting != nil || !c.worker.Scratch.view.unchanged()):
+	case s.admitting != c && (s.admitting != nil || !c.worker.Scratch.view.unchanged()):
 		return admission{again: true, wait: s.admittingDone}
 	}
-	s.endExclusion(c.call)
+	s.endExclusion(c)
 	if !allowed {
 		// restoreInterruption completes this result
 		return notAdmitted(&result{outcome: runtime.Outcome{Message: "the policy does not let it run as it was"}})
@@ -217,25 +175,25 @@ func (c rerun) admitAgain(allowed bool) admission {
 	if c.slotGranted != nil || c.turn.blocks(c.tool.Index) {
 		return admission{}
 	}
-	return admission{ends: c.startAgain(true)}
+	return admission{ends: a.startAgain(true)}
 }
 
 // awaitSlot waits for a slot before the handler of a call runs again.
-func (c rerun) awaitSlot() *result {
-	if r := c.awaitTurn(); r != nil {
+func (a rerun) awaitSlot() *result {
+	if r := a.c.awaitTurn(); r != nil {
 		return r
 	}
-	c.progress.Lock()
-	defer c.progress.Unlock()
-	return c.startAgain(false)
+	a.c.progress.Lock()
+	defer a.c.progress.Unlock()
+	return a.startAgain(false)
 }
 
 // startAgain records that the handler of a call runs again. The lock of the call is held.
-func (c rerun) startAgain(session bool) *result {
-	if !c.progress.Life.Reevaluated() {
+func (a rerun) startAgain(session bool) *result {
+	if !a.c.progress.Life.Reevaluated() {
 		return workerDone
 	}
-	c.transition(runtime.EventRetrying, runtime.StateExecuting, &note{at: c.clock(), session: session})
+	a.c.transition(runtime.EventRetrying, runtime.StateExecuting, &note{at: a.c.clock(), session: session})
 	return nil
 }
 
@@ -255,29 +213,19 @@ func (e *Executor) undoneCall(r *history.Call) *call {
 // the undo when that was decided. Otherwise it rolls back what the undo did through participants,
 // and the undo can be tried again.
 func (i interrupted) settleUndo(ctx context.Context) {
-	c, s, of, left := i.c, i.c.run.session, i.of.Undo, i.left
+	c, s, of := i.c, i.c.run.session, i.of.Undo
 	u := undoing{c, of.By}
 	key := runtime.CallKey{Session: s.id, Call: c.id, Undo: true}
-	fault := &undoFault{why: action.CodeInterrupted}
-	if of.Sealed == nil {
-		fault.err = errors.New("the executor stopped while the undo handler ran: it may have taken effect outside of participants")
-		fault.notRolledBack = !c.exec.settleParts(ctx, key, left, false)
+	done, fault := recovery.UndoOutcome(of, i.parts.Settle(ctx, key, i.left, of.Sealed != nil))
+	if fault != nil {
 		u.recordFailed(fault)
 		return
-	}
-	settled := c.exec.settleParts(ctx, key, left, true)
-	for _, seal := range of.Sealed {
-		if seal.Foreign {
-			fault.why, fault.err = action.CodeUnknown, fmt.Errorf("it is not known whether participant %q has committed", seal.Participant)
-			u.recordFailed(fault)
-			return
-		}
 	}
 	c.progress.Lock()
 	defer c.progress.Unlock()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !settled { // the next recovery tries again; until then no other undo may begin
+	if !done { // the next recovery tries again; until then no other undo may begin
 		c.record.Undo.Busy = true
 		return
 	}

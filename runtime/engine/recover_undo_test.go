@@ -83,6 +83,38 @@ func aforetime(t *testing.T, j journal.Journal, tools ...*runtime.Tool) runtime.
 	return recovered(t, j, tools...).turn().Execute(t.Context(), callOf("c1", "login", adaLogsIn))
 }
 
+// TestJournalKnowsTheSessionsWithAnUndo: a session is open in the journal while an undo handler runs, and no longer
+// when the undo has a result, also when recovery has to give it one.
+func TestJournalKnowsTheSessionsWithAnUndo(t *testing.T) {
+	var j, crashed journal.Memory
+	var l loginTool
+	open := func(j journal.Journal) []string {
+		list, err := j.Open(t.Context())
+		require.NoError(t, err)
+		return list
+	}
+	require.Equal(t, runtime.Completed, aforetime(t, &j, l.tool()).Kind)
+	r := recovered(t, &j, l.tool())
+	for i, err := range []error{errors.New("mischief"), nil} {
+		l.undo = func(*undid) error {
+			assert.Equal(t, []string{"s"}, open(&j))
+			if i == 0 {
+				entries, err := j.Read(t.Context(), 0, 1000)
+				require.NoError(t, err)
+				require.NoError(t, crashed.Append(t.Context(), entries))
+			}
+			return err
+		}
+		assert.Empty(t, open(&j))
+		r.undoOf("c1")
+		assert.Empty(t, open(&j))
+	}
+	assert.Len(t, l.undone, 2)
+	assert.Equal(t, []string{"s"}, open(&crashed))
+	recovered(t, &crashed, new(loginTool).tool())
+	assert.Empty(t, open(&crashed))
+}
+
 func TestUndoOutlivesTheProcess(t *testing.T) {
 	var j journal.Memory
 	grouped := func(s *runtime.Spec) { s.Rules.ExclusiveGroups = []string{"g"} }

@@ -40,10 +40,10 @@ func (e *Executor) Shutdown(ctx context.Context) error {
 	if left > 0 {
 		e.workers.Halt(haltShutdown)
 		e.undos.Cancel()
-		sched.Each(&e.sched, e.workers.Jobs(), (*call).abort)
+		sched.Each(&e.sched, e.workers.Jobs(), func(c *call) { halting{c}.abort() })
 		if left = e.gate.WaitFor(&e.sched, grace); left > 0 {
 			e.undos.Halt()
-			sched.Each(&e.sched, e.workers.Jobs(), (*call).abandon)
+			sched.Each(&e.sched, e.workers.Jobs(), func(c *call) { halting{c}.abandon() })
 		}
 	}
 	if e.follower != nil {
@@ -61,9 +61,13 @@ func (e *Executor) Shutdown(ctx context.Context) error {
 	return nil
 }
 
+// A halting is the end of a call because its executor stops, or no longer owns the journal.
+type halting struct{ c *call }
+
 // abort ends a call whose handler was not started, and cancels the context of a running handler. A
 // call that waits for consent continues to wait.
-func (c *call) abort() {
+func (h halting) abort() {
+	c := h.c
 	for {
 		what, moment := c.progress.Abort()
 		if what != lifecycle.AbortEnd {
@@ -82,14 +86,16 @@ func (c *call) abort() {
 
 // hasNoLastingEffect reports whether a call whose handler runs is known to have no lasting effect,
 // and the next owner of the journal does not run it again. The lock of the call is held.
-func (c *call) hasNoLastingEffect() bool {
+func (h halting) hasNoLastingEffect() bool {
+	c := h.c
 	spec := c.tool.Spec
 	return entry.Effects(spec) != "" && !c.progress.Life.Committing() && !(spec.Idempotent && spec.Retry != nil)
 }
 
 // abandon answers the callers of a call whose handler does not return. What the handler will have
 // done is not known: no outcome is recorded, and recovery settles the call.
-func (c *call) abandon() {
+func (h halting) abandon() {
+	c := h.c
 	c.progress.Lock()
 	if !c.progress.Life.TryEnd(lifecycle.ByAbandon, lifecycle.Moment{}, c.clock()) {
 		c.progress.Unlock()
@@ -98,7 +104,7 @@ func (c *call) abandon() {
 	if c.progress.Life.Lingers() {
 		c.exec.lingering.Add(1)
 	}
-	out := outcomes.Abandoned(!c.hasNoLastingEffect())
+	out := outcomes.Abandoned(!h.hasNoLastingEffect())
 	c.completeOutcome(&out, c.clock(), true)
 	s := c.run.session
 	s.mu.Lock()
@@ -112,20 +118,20 @@ func (c *call) abandon() {
 	}
 }
 
-// endHalted ends a call that came to a worker after the pool had stopped.
-func (c *call) endHalted(why uint32) {
+// end ends a call that came to a worker after the pool had stopped.
+func (h halting) end(why uint32) {
 	switch why {
 	case haltShutdown:
-		c.abort()
+		h.abort()
 	case haltLost:
-		c.endLeaseLost()
+		h.leaseLost()
 	}
 }
 
-// canceledByShutdown returns the result of a call whose handler has stopped because a shutdown
+// canceled returns the result of a call whose handler has stopped because a shutdown
 // canceled it. It is nil when it was not canceled, or returned another error.
-func (c *call) canceledByShutdown(err error) *result {
-	if !c.progress.Scope.Aborted() || !errors.Is(err, context.Canceled) {
+func (h halting) canceled(err error) *result {
+	if !h.c.progress.Scope.Aborted() || !errors.Is(err, context.Canceled) {
 		return nil
 	}
 	return aborted(outcomes.ShutDown())
@@ -168,7 +174,7 @@ func (e *Executor) Stats() runtime.Stats {
 	}
 	return runtime.Stats{
 		InFlight: int(e.capacity.inFlight.Load()), Running: int(e.tally.Running.Load()), Queued: int(e.tally.Queued.Load()),
-		Waiting: e.approvals.Len(), Lingering: int(e.lingering.Load()), Abandoned: e.evaluations.Abandoned(),
+		Waiting: e.approvals.Len(), Lingering: int(e.lingering.Load()), Abandoned: e.evaluations.Abandoned(), Broken: e.evaluations.Broken(),
 		LateResults: e.tally.LateResults(), AtCapacity: e.capacity.refused.Load(), Journal: e.log.Health(),
 		Dropped: e.delivery.Dropped(),
 	}
@@ -180,9 +186,10 @@ const (
 	haltLost     // another process owns the journal
 )
 
-// endLeaseLost ends a call whose executor no longer owns the journal. If its handler was not
+// leaseLost ends a call whose executor no longer owns the journal. If its handler was not
 // released, the call is not carried out. A call that waits for consent is left to the next owner.
-func (c *call) endLeaseLost() {
+func (h halting) leaseLost() {
+	c := h.c
 	e := c.journalUnavailable(c.exec.log.Health())
 	e.fault, e.cause = nil, lifecycle.ByLeaseIdle
 	if c.finish(e) {
@@ -210,5 +217,5 @@ func (e *Executor) leaseLost(cause error) {
 	e.closeApprovals()
 	e.workers.Halt(haltLost)
 	e.undos.Halt()
-	sched.Each(&e.sched, e.workers.Jobs(), (*call).endLeaseLost)
+	sched.Each(&e.sched, e.workers.Jobs(), func(c *call) { halting{c}.leaseLost() })
 }

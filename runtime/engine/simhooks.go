@@ -4,35 +4,9 @@ import (
 	"bytes"
 	"fmt"
 
-	"github.com/ambit-tools/ambit/runtime"
-	"github.com/ambit-tools/ambit/runtime/internal/decision"
 	"github.com/ambit-tools/ambit/runtime/internal/simhooks"
-	"github.com/ambit-tools/ambit/runtime/internal/tap"
 	"github.com/ambit-tools/ambit/runtime/internal/wording"
 )
-
-// tapDecision returns the decision that the policy has just made about the call, for the tap; nil
-// when there is none to follow.
-func (c *work) tapDecision() *tap.Decision {
-	w := &c.worker.Scratch
-	if c.exec.follower == nil || c.dry {
-		return nil
-	}
-	if w.evaluation.Detail.Rule == decision.RuleBreaker { // the policy was not evaluated
-		return nil
-	}
-	if w.tapped == nil {
-		w.tapped = new(tap.Decision)
-	}
-	d := w.tapped
-	*d = tap.Decision{Input: w.input, Text: c.values.FinalText, Tool: c.tool, Agent: c.run.agent, Decision: w.evaluation.Decision}
-	d.Input.Args = nil
-	d.Input.SetFacts(w.view.Facts())
-	if w.evaluation.Reason == runtime.ReasonPolicyError {
-		d.Failed = w.evaluation.Detail.Rule
-	}
-	return d
-}
 
 // tamper is Tamper of a simulation.
 func (e *Executor) tamper(session, callID string, input []byte) error {

@@ -43,7 +43,7 @@ func TestTransitionFollowsTheTable(t *testing.T) {
 		var faults atomic.Int64
 		e := &Executor{engine: new(rules.Engine)}
 		e.delivery.Sinks, e.delivery.OnFault = []runtime.Sink{&sink}, func(*action.CallError) { faults.Add(1) }
-		require.NoError(t, e.openDelivery())
+		e.delivery.Open(&e.sched)
 		c := &call{work: work{ident: ident{exec: e, run: &Run{session: &Session{exec: e}}, turn: new(Turn), record: &callRecord{}}}}
 		state, events, refused := runtime.StateDeclared, 0, 0
 		for range 40 {

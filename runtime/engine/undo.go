@@ -10,6 +10,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime/internal/deadline"
 	"github.com/ambit-tools/ambit/runtime/internal/ruleinput"
 	"github.com/ambit-tools/ambit/runtime/internal/session"
+	"github.com/ambit-tools/ambit/runtime/internal/undo"
 	"github.com/ambit-tools/ambit/runtime/operator"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
@@ -117,7 +118,7 @@ func (s *Session) undoCall(ctx context.Context, r *callRecord, req action.UndoRe
 	if fault == nil {
 		fault = u.run(ctx)
 	}
-	if fault != nil && fault.pending {
+	if fault != nil && fault.Pending {
 		return u.failed(fault)
 	}
 	return u.conclude(fault)
@@ -142,30 +143,12 @@ func (s *Session) beginUndo(r *callRecord) action.Code {
 
 // undoRefusal returns why a call cannot be undone, empty when it can. s.mu is held.
 func (s *Session) undoRefusal(r *callRecord) action.Code {
-	tool := s.exec.lookup(r.Tool)
-	now := s.exec.sched.Now()
-	ended := r.Done().Fired()
-	switch {
-	case r.Undo.Done:
-		return action.CodeAlreadyUndone
-	case !tool.Undoable() || r.Undo.Possible && r.Undo.Lost != nil:
-		return action.CodeNotUndoable
-	case !ended && r.Final != nil && r.Reservation != session.ReservedAndInvoked:
-		return action.CodeNotSuccessful
-	case !ended:
-		return action.CodeStillRunning
-	case !r.Undo.Possible || r.Kind() == runtime.Failed:
-		return action.CodeNotSuccessful
-	case !now.Before(r.Undo.Ended.Add(ruleinput.UndoTTL(tool.Spec))):
-		return action.CodeExpired
-	case r.Undo.Busy, r.Kind() != runtime.Completed && !r.Live.progress.HandlerDone() && now.Before(r.Undo.Ended.Add(grace)):
-		return action.CodeStillRunning
-	}
-	return ""
+	returned := func() bool { return r.Live.progress.HandlerDone() }
+	return r.RefuseUndo(s.exec.lookup(r.Tool), s.exec.sched.Now(), grace, returned)
 }
 
 // run calls the undo handler, if there is one.
-func (u undoing) run(ctx context.Context) *undoFault {
+func (u undoing) run(ctx context.Context) *undo.Fault {
 	c := u.c
 	hook := c.tool.Hooks.Undo
 	if hook == nil {
@@ -183,7 +166,7 @@ func (u undoing) run(ctx context.Context) *undoFault {
 	case c.progress.HandlerDone():
 		return nil // the call ended before its handler was released: it had no effect
 	default:
-		return &undoFault{why: action.CodeHandlerError, err: errPreparing}
+		return &undo.Fault{Code: action.CodeHandlerError, Err: errPreparing}
 	}
 	return u.runHandler(ctx, func(ctx context.Context) error {
 		return hook(ctx, c.id, c.values.Final, state, c.fullOutput(ctx, output))
@@ -191,7 +174,7 @@ func (u undoing) run(ctx context.Context) *undoFault {
 }
 
 // allowed evaluates the policy for the undo.
-func (u undoing) allowed(ctx context.Context, by operator.Actor) *undoFault {
+func (u undoing) allowed(ctx context.Context, by operator.Actor) *undo.Fault {
 	c, s := u.c, u.c.run.session
 	s.mu.Lock()
 	facts := c.run.currentFacts()
@@ -199,13 +182,13 @@ func (u undoing) allowed(ctx context.Context, by operator.Actor) *undoFault {
 	in := c.policyInputOf(c.values.Final, facts, c.clock())
 	in.Undo, in.UndoneBy = true, by
 	d, err := c.evaluateDetached(ctx, in)
-	denied := &undoFault{why: action.CodeDenied, err: err}
+	denied := &undo.Fault{Code: action.CodeDenied, Err: err}
 	switch {
 	case err != nil:
 	case len(d.Denials) > 0:
-		denied.byPolicy, denied.err = true, fmt.Errorf("the policy denies the undo: %s", d.Denials[0].Code)
+		denied.ByPolicy, denied.Err = true, fmt.Errorf("the policy denies the undo: %s", d.Denials[0].Code)
 	case d.Effect == runtime.EffectDeny:
-		denied.byPolicy, denied.err = true, errors.New("no policy allows the undo")
+		denied.ByPolicy, denied.Err = true, errors.New("no policy allows the undo")
 	default:
 		return nil
 	}

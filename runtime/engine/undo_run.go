@@ -10,19 +10,9 @@ import (
 	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/internal/attempt"
 	"github.com/ambit-tools/ambit/runtime/internal/entry"
-	"github.com/ambit-tools/ambit/runtime/internal/tools"
 	"github.com/ambit-tools/ambit/runtime/internal/undo"
 	"github.com/ambit-tools/ambit/runtime/journal"
 )
-
-// An undoFault says why a call was not undone.
-type undoFault struct {
-	why           action.Code
-	err           error
-	notRolledBack bool // what the handler did through participants was not rolled back
-	pending       bool // a decided commit continues, and concludes the undo when it ends
-	byPolicy      bool // a policy has decided so: it is no fault of the program
-}
 
 // An undoing is one undo of a call, and the recorder of what its handler does.
 type undoing struct {
@@ -41,13 +31,13 @@ var _ attempt.Owner = (*undoOwner)(nil)
 
 // runHandler calls the undo handler and commits what it did. The handler shares the key of the
 // effect of the call.
-func (u undoing) runHandler(ctx context.Context, handler func(context.Context) error) *undoFault {
+func (u undoing) runHandler(ctx context.Context, handler func(context.Context) error) *undo.Fault {
 	c, owner := u.c, &undoOwner{ident: u.c.ident, of: u.c}
 	owner.ctx, owner.began, owner.undoing = ctx, c.exec.sched.Now(), true
-	return undoFaultOf(c.exec.undos.Run(ctx, &c.exec.attempts, undo.Request{
+	return c.exec.undos.Run(ctx, &c.exec.attempts, undo.Request{
 		Owner: owner, Number: c.progress.Life.Attempt(), Effect: c.progress.Scope.Effect(),
 		Deadline: c.tool.Deadline(), Handler: handler, Recorder: u,
-	}))
+	})
 }
 
 // Started records the intent to run the handler.
@@ -70,7 +60,7 @@ func (u undoing) Decided(at time.Time, seals []journal.Seal) error {
 }
 
 // Concluded records the result of an undo whose caller has left.
-func (u undoing) Concluded(fault *undo.Fault) { u.conclude(undoFaultOf(fault)) }
+func (u undoing) Concluded(fault *undo.Fault) { u.conclude(fault) }
 
 // add adds an entry about the undo, and returns when flush has made it durable.
 func (u undoing) add(r *journal.Record, flush func(uint64) error) error {
@@ -85,40 +75,26 @@ func (u undoing) add(r *journal.Record, flush func(uint64) error) error {
 	return flush(position)
 }
 
-// undoCodes has the codes of the reasons of faults.
-var undoCodes = [...]action.Code{
-	undo.HandlerError: action.CodeHandlerError, undo.Drift: action.CodeDrift, undo.TimedOut: action.CodeTimedOut, undo.Cancelled: action.CodeCancelled,
-	undo.CommitFailed: action.CodeCommitFailed, undo.JournalUnavailable: action.CodeJournalUnavailable, undo.Unknown: action.CodeUnknown,
-}
-
-// undoFaultOf returns the fault of an undo handler, nil when there was none.
-func undoFaultOf(f *undo.Fault) *undoFault {
-	if f == nil {
-		return nil
-	}
-	return &undoFault{why: undoCodes[f.Reason], err: f.Err, notRolledBack: f.NotRolledBack, pending: f.Pending}
-}
-
 // conclude records the result of the undo. If the caller of the undo left a decided commit,
 // that commit calls conclude when the journal can be written again (SEMANTICS section 6.4).
-func (u undoing) conclude(fault *undoFault) *action.Error {
+func (u undoing) conclude(fault *undo.Fault) *action.Error {
 	c, e := u.c, u.c.exec
-	if fault != nil && fault.why == action.CodeJournalUnavailable && !errors.Is(fault.err, journal.ErrUnavailable) { // recovery settles it
+	if fault != nil && fault.Code == action.CodeJournalUnavailable && !errors.Is(fault.Err, journal.ErrUnavailable) { // recovery settles it
 		c.run.session.release(c.record)
-		e.report(c.newFault(runtime.ReasonJournalUnavailable, fault.err))
+		e.report(c.newFault(runtime.ReasonJournalUnavailable, fault.Err))
 		return u.failed(fault)
 	}
 	res := u.record(fault)
 	if err := c.trail.Flush(); err != nil {
 		e.report(c.newFault(runtime.ReasonJournalUnavailable, err))
-		return u.failed(&undoFault{why: action.CodeJournalUnavailable, err: err})
+		return u.failed(&undo.Fault{Code: action.CodeJournalUnavailable, Err: err})
 	}
 	return res
 }
 
 // record applies the result of the undo, in one step of the session. fault is nil when the undo
 // succeeded.
-func (u undoing) record(fault *undoFault) *action.Error {
+func (u undoing) record(fault *undo.Fault) *action.Error {
 	if fault != nil {
 		return u.recordFailed(fault)
 	}
@@ -141,7 +117,7 @@ func (u undoing) done(now time.Time) {
 }
 
 // recordFailed records that the call was not undone.
-func (u undoing) recordFailed(fault *undoFault) *action.Error {
+func (u undoing) recordFailed(fault *undo.Fault) *action.Error {
 	c, res := u.c, u.failed(fault)
 	c.progress.Lock()
 	s := c.run.session
@@ -150,40 +126,16 @@ func (u undoing) recordFailed(fault *undoFault) *action.Error {
 	c.transition(runtime.EventUndoFailed, c.progress.State(), &note{at: s.exec.sched.Now(), by: u.by, text: res.Detail, undo: res})
 	s.mu.Unlock()
 	c.progress.Unlock()
-	if !fault.byPolicy {
-		c.exec.report(hideIn(c.newFault(runtime.ReasonNone, fmt.Errorf("undo: %w", fault.err)), c.redactText))
+	if !fault.ByPolicy {
+		c.exec.report(hideIn(c.newFault(runtime.ReasonNone, fmt.Errorf("undo: %w", fault.Err)), c.redactText))
 	}
 	return res
 }
 
 // failed returns the error of an undo that failed.
-func (u undoing) failed(fault *undoFault) *action.Error {
+func (u undoing) failed(fault *undo.Fault) *action.Error {
 	c := u.c
-	res := &action.Error{Code: fault.why, Attempted: fault.why != action.CodeDenied && fault.why != action.CodeDrift, Err: fault.err}
-	res.Detail = c.redactText(c.newFault(runtime.ReasonNone, fault.err).Text)
-	if fault.notRolledBack {
-		res.Detail += "; what the undo did was not taken back"
-	}
-	res.Message = u.message(fault, res.Detail)
-	return res
-}
-
-// message returns what a model may read of an undo that failed; operators is the text for
-// operators.
-func (u undoing) message(fault *undoFault, operators string) string {
-	c := u.c
-	if fault.why == action.CodeHandlerError || fault.why == action.CodeDrift {
-		if text, _ := tools.PublicError(fault.err); text != "" {
-			return c.redactText(text)
-		}
-	}
-	switch {
-	case fault.why == action.CodeHandlerError && c.tool != nil && c.tool.Spec.SafeErrors, fault.byPolicy:
-		return operators
-	case fault.why == action.CodeDrift:
-		return fmt.Sprintf("%q cannot be undone: %v", c.record.Tool, runtime.ErrDrift)
-	}
-	return fmt.Sprintf("%q was not undone (%v)", c.record.Tool, fault.why)
+	return fault.Told(c.record.Tool, c.tool != nil && c.tool.Spec.SafeErrors, c.redactText)
 }
 
 // The arguments of an undo handler (the arguments of the call, the prepared state and the output)

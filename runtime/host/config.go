@@ -48,6 +48,8 @@ type Config struct {
 	Anchor audit.Anchor
 	// Signer signs the audit log in the place of Dir/ambit.db.audit.
 	Signer note.Signer
+	// Verifier is the public key of Signer, for VerifyAudit.
+	Verifier note.Verifier
 	// Origin is the name of the key that a new Dir gets for its audit log; ambit.local/host by
 	// default, which is wrong when the logs of several stores are compared in one place.
 	Origin string

@@ -40,6 +40,11 @@ type Serve struct {
 	// TrustedProxies are the addresses of a proxy that ends TLS in front of the host. Requests from
 	// elsewhere are refused.
 	TrustedProxies []netip.Prefix
+	// ProxyUser is the header in which these proxies say who sends a request; empty: none is read. The
+	// proxy must replace one that a client sends. On loopback every local process can set it.
+	ProxyUser string
+	// ProxyGroups is the header with the groups of ProxyUser, separated by commas; empty: there are none.
+	ProxyGroups string
 	// Mount adds handlers, such as a console. stream.CallerOf tells them who sends a request. They are
 	// called once the executor has recovered.
 	Mount []func(h *Host) (pattern string, handler http.Handler)
@@ -59,6 +64,9 @@ func (s *Serve) check() error {
 			return errors.New("host: Serve has no Addr: nothing would be served")
 		}
 		return nil
+	}
+	if (s.ProxyUser != "" && len(s.TrustedProxies) == 0) || (s.ProxyGroups != "" && s.ProxyUser == "") {
+		return errors.New("host: Serve.ProxyUser is believed from Serve.TrustedProxies alone, and Serve.ProxyGroups belongs to it: set both")
 	}
 	name, _, err := net.SplitHostPort(s.Addr)
 	if err != nil {
@@ -157,7 +165,11 @@ func (h *Host) handler() http.Handler {
 	s := &h.cfg.Serve
 	auth := s.Auth
 	if auth == nil {
-		auth = httpguard.First{httpguard.Bearer{Verify: h.Tokens.Verify}, &h.sessions}
+		known := httpguard.First{httpguard.Bearer{Verify: h.Tokens.Verify}, &h.sessions}
+		if s.ProxyUser != "" {
+			known = append(known, httpguard.ProxyHeader{User: s.ProxyUser, Groups: s.ProxyGroups, Proxies: s.TrustedProxies})
+		}
+		auth = known
 	}
 	h.sessions.Of = h.cfg.path("")
 	if whole, err := filepath.Abs(h.sessions.Of); err == nil { // two applications may have the same relative path
@@ -169,13 +181,23 @@ func (h *Host) handler() http.Handler {
 	mux.Handle("GET /stream", guard.Known(h.counted(events.Socket())))
 	mux.Handle("GET /events", guard.Known(events.Events()))
 	mux.Handle("GET /metrics", guard.Known(h.metrics.Handler(h.Executor)))
-	mux.HandleFunc("GET /health", h.health)
 	mux.Handle("GET "+httpguard.LoginPath, &h.sessions)
 	mux.HandleFunc("POST "+httpguard.LogoutPath, h.sessions.Logout)
+	var root http.Handler // what is mounted for people
 	for _, mount := range s.Mount {
 		pattern, handler := mount(h)
-		mux.Handle(pattern, guard.Known(handler))
+		handler = guard.Known(handler)
+		if mux.Handle(pattern, handler); pattern == "/" {
+			root = handler
+		}
 	}
+	mux.HandleFunc("GET /health", func(w http.ResponseWriter, r *http.Request) {
+		if root != nil && strings.Contains(r.Header.Get("Accept"), "text/html") {
+			root.ServeHTTP(w, r)
+			return
+		}
+		h.health(w, r)
+	})
 	return guard.Anyone(httpguard.Mux{ServeMux: mux})
 }
 

@@ -37,6 +37,7 @@ func TestServeIsRefused(t *testing.T) {
 		"a name":             {host.Serve{Addr: "ambit.example:80"}, "set Serve.TLS"},
 		"TLS without a name": {host.Serve{Addr: ":0", TLS: &tls.Config{}}, "set Serve.Hosts"},
 		"proxy, no name":     {host.Serve{Addr: ":0", TrustedProxies: proxied}, "set Serve.Hosts"},
+		"header, no proxy":   {host.Serve{Addr: "127.0.0.1:0", ProxyUser: "X-User"}, "Serve.TrustedProxies"},
 		"no port":            {host.Serve{Addr: "127.0.0.1"}, "Serve.Addr"},
 		"no address":         {host.Serve{TLS: &tls.Config{}}, "no Addr"},
 	} {
@@ -251,4 +252,26 @@ func TestNobodyIsAGroup(t *testing.T) {
 	status, body := ask(t, client, serving(t, host.Serve{TrustedProxies: proxied}), "/health")
 	assert.Equal(t, http.StatusForbidden, status)
 	assert.Contains(t, body, `"not_permitted"`)
+}
+
+// TestProxyUser: behind a proxy a request comes from whom the header names, and from a client of no proxy it does not.
+func TestProxyUser(t *testing.T) {
+	client := noKeepAlive()
+	here := []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
+	h := serving(t, host.Serve{TrustedProxies: here, ProxyUser: "X-User", Mount: []func(*host.Host) (string, http.Handler){
+		func(*host.Host) (string, http.Handler) {
+			return "/who", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				who, _ := stream.CallerOf(r)
+				_, _ = io.WriteString(w, who.ID+" by "+string(who.Method))
+			})
+		},
+	}})
+	_, body := ask(t, client, h, "/who", "X-User", "alice")
+	assert.Equal(t, "alice by proxy", body)
+	status, _ := ask(t, client, h, "/who", "X-Forwarded-User", "alice")
+	assert.Equal(t, http.StatusUnauthorized, status)
+	status, _ = ask(t, client, serving(t, host.Serve{}), "/metrics", "X-User", "alice")
+	assert.Equal(t, http.StatusUnauthorized, status)
+	status, _ = ask(t, client, serving(t, host.Serve{TrustedProxies: proxied, ProxyUser: "X-User"}), "/metrics", "X-User", "alice")
+	assert.Equal(t, http.StatusForbidden, status)
 }

@@ -22,6 +22,9 @@ var (
 	// ErrClaimed says that another executor of this process writes the journal.
 	ErrClaimed = errors.New("another executor of this process writes the journal: shut that one down first")
 
+	// ErrNoEntry says that the journal has no entry at a position.
+	ErrNoEntry = errors.New("the journal has no such entry")
+
 	// ErrClosed says that the journal was closed.
 	ErrClosed = errors.New("the journal is closed")
 )
@@ -35,6 +38,8 @@ const (
 	MarkOpened       // the first entry of the call
 	MarkStarted      // from here on the call may have had an effect
 	MarkEnded        // the call has its outcome
+	MarkUndoing      // from here on an undo of the call may have an effect
+	MarkUndone       // the undo has a result
 )
 
 // An Entry is one fact as it is stored.
@@ -75,6 +80,18 @@ type Journal interface {
 	// Unfinished returns the calls that were opened and have not ended, in the
 	// order in which they were opened.
 	Unfinished(ctx context.Context) ([]CallKey, error)
+
+	// Back calls f with the entries of a session, the last of those before a position
+	// first, until f returns false; before math.MaxUint64: from the end. Session "" has the
+	// entries that are of no session. f may call other methods of the journal.
+	Back(ctx context.Context, session string, before uint64, f func(*Entry) bool) error
+
+	// Entries returns the entries at positions, in the order of these. The error is
+	// ErrNoEntry when one is not there.
+	Entries(ctx context.Context, seqs ...uint64) ([]Entry, error)
+
+	// Open returns the sessions in which a call or an undo has begun and not ended, sorted.
+	Open(ctx context.Context) ([]string, error)
 }
 
 // An Owner is what a Journal is too, when only one process at a time may write

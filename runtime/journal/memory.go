@@ -1,9 +1,11 @@
 package journal
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 )
@@ -11,11 +13,13 @@ import (
 // A Memory is a Journal in memory. The zero value is empty and ready for use.
 // An executor that is given the Memory of an earlier one continues it.
 type Memory struct {
-	mu      sync.Mutex
-	entries []Entry
-	calls   map[CallKey][]int // positions in entries
-	open    []CallKey
-	keys    map[string][]byte
+	mu       sync.Mutex
+	entries  []Entry
+	calls    map[CallKey][]int // indexes of entries
+	sessions map[string][]int  // likewise
+	open     map[CallKey]int   // which entry opened a call that has not ended
+	undoing  map[CallKey]bool
+	keys     map[string][]byte
 }
 
 // Append stores entries.
@@ -30,25 +34,37 @@ func (m *Memory) Append(ctx context.Context, entries []Entry) error {
 			return fmt.Errorf("entry %d where %d is next: %w", entries[i].Seq, want, ErrConflict)
 		}
 	}
-	if m.calls == nil {
-		m.calls = map[CallKey][]int{}
-	}
 	for _, e := range entries {
 		e.Leaf, e.Private = slices.Clone(e.Leaf), slices.Clone(e.Private)
 		m.entries = append(m.entries, e)
-		if e.Call == "" {
-			continue
-		}
-		key := CallKey{e.Session, e.Call}
-		m.calls[key] = append(m.calls[key], len(m.entries)-1)
-		switch e.Mark {
-		case MarkOpened:
-			m.open = append(m.open, key)
-		case MarkEnded:
-			m.open = slices.DeleteFunc(m.open, func(k CallKey) bool { return k == key })
-		}
+		m.index(&e)
 	}
 	return nil
+}
+
+// index notes of what the last entry is.
+func (m *Memory) index(e *Entry) {
+	if m.sessions == nil {
+		m.calls, m.sessions = map[CallKey][]int{}, map[string][]int{}
+		m.open, m.undoing = map[CallKey]int{}, map[CallKey]bool{}
+	}
+	i := len(m.entries) - 1
+	m.sessions[e.Session] = append(m.sessions[e.Session], i)
+	if e.Call == "" {
+		return
+	}
+	key := CallKey{e.Session, e.Call}
+	m.calls[key] = append(m.calls[key], i)
+	switch e.Mark {
+	case MarkOpened:
+		m.open[key] = i
+	case MarkEnded:
+		delete(m.open, key)
+	case MarkUndoing:
+		m.undoing[key] = true
+	case MarkUndone:
+		delete(m.undoing, key)
+	}
 }
 
 // Read returns the entries after a position.
@@ -77,7 +93,47 @@ func (m *Memory) Call(_ context.Context, key CallKey) ([]Entry, error) {
 func (m *Memory) Unfinished(context.Context) ([]CallKey, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return slices.Clone(m.open), nil
+	return slices.SortedFunc(maps.Keys(m.open), func(a, b CallKey) int { return cmp.Compare(m.open[a], m.open[b]) }), nil
+}
+
+// Back calls f with the entries of a session, the last one first.
+func (m *Memory) Back(_ context.Context, session string, before uint64, f func(*Entry) bool) error {
+	m.mu.Lock()
+	list, entries := m.sessions[session], m.entries
+	m.mu.Unlock()
+	for _, i := range slices.Backward(list) { // what is appended meanwhile is behind both
+		if e := entries[i]; e.Seq < before && !f(&e) {
+			break
+		}
+	}
+	return nil
+}
+
+// Entries returns the entries at positions.
+func (m *Memory) Entries(_ context.Context, seqs ...uint64) (list []Entry, err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, seq := range seqs {
+		if seq == 0 || seq > uint64(len(m.entries)) {
+			return nil, fmt.Errorf("entry %d: %w", seq, ErrNoEntry)
+		}
+		list = append(list, m.entries[seq-1])
+	}
+	return list, nil
+}
+
+// Open returns the sessions in which a call or an undo has not ended.
+func (m *Memory) Open(context.Context) (list []string, err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for key := range m.open {
+		list = append(list, key.Session)
+	}
+	for key := range m.undoing {
+		list = append(list, key.Session)
+	}
+	slices.Sort(list)
+	return slices.Compact(list), nil
 }
 
 // Key returns the key of a name.

@@ -27,6 +27,18 @@ const (
 	KindOperator      = "operator.decided" // the operator policy allowed or denied an act
 )
 
+// MarkOf returns the mark that every entry of a kind has: those of the beginning and the end of an undo. The
+// marks of other entries depend on the call.
+func MarkOf(kind string) Mark {
+	switch kind {
+	case KindUndoStarted:
+		return MarkUndoing
+	case "tool.undone", "tool.undo_failed":
+		return MarkUndone
+	}
+	return MarkNone
+}
+
 // What Record.Effects says of a handler that starts. It was declared then, which
 // is what counts when the call is interrupted.
 const (

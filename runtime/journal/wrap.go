@@ -65,3 +65,16 @@ func (w wrapped) Call(ctx context.Context, key CallKey) ([]Entry, error) {
 
 // Unfinished returns the calls of the inner journal that have not ended.
 func (w wrapped) Unfinished(ctx context.Context) ([]CallKey, error) { return w.inner.Unfinished(ctx) }
+
+// Back reads the entries of a session of the inner journal.
+func (w wrapped) Back(ctx context.Context, session string, before uint64, f func(*Entry) bool) error {
+	return w.inner.Back(ctx, session, before, f)
+}
+
+// Entries returns entries of the inner journal.
+func (w wrapped) Entries(ctx context.Context, seqs ...uint64) ([]Entry, error) {
+	return w.inner.Entries(ctx, seqs...)
+}
+
+// Open returns the open sessions of the inner journal.
+func (w wrapped) Open(ctx context.Context) ([]string, error) { return w.inner.Open(ctx) }

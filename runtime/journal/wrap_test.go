@@ -77,6 +77,18 @@ func TestWrapAppends(t *testing.T) {
 	list, err := j.Read(t.Context(), 0, 2)
 	require.NoError(t, err)
 	assert.Len(t, list, 1)
+	seqs, err := j.Entries(t.Context(), 1)
+	require.NoError(t, err)
+	assert.Equal(t, list, seqs)
+	sessions, err := j.Open(t.Context())
+	require.NoError(t, err)
+	assert.Equal(t, []string{"s"}, sessions)
+	var back []journal.Entry
+	require.NoError(t, j.Back(t.Context(), "s", 2, func(e *journal.Entry) bool {
+		back = append(back, *e)
+		return true
+	}))
+	assert.Equal(t, list, back)
 	call, err := j.Call(t.Context(), journal.CallKey{Session: "s", Call: "c"})
 	require.NoError(t, err)
 	assert.Len(t, call, 1)

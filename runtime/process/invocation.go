@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"slices"
+	"time"
 )
 
 // An Invocation is what a command would run for an input, as policies and approvers see it. It is the
@@ -29,6 +30,18 @@ func (c *Command) Invocation(argv []string) *Invocation {
 		in.Script = argv[len(argv)-1] // sh -c -- SCRIPT
 	}
 	return in
+}
+
+// Spec returns what the processes of the command may do, as far as the declaration says it: with the
+// defaults of limits, for a tool with so many bytes of output and that deadline.
+func (c *Command) Spec(output int64, deadline time.Duration) *Spec {
+	s := &Spec{Tier: c.Tier, Network: c.Network, Limits: c.Limits, Accepts: map[LimitName]Level{}}
+	s.Limits.Output = output
+	s.Limits = s.Limits.Defaults(deadline)
+	for _, a := range c.Accepts {
+		s.Accepts[a.Limit] = a.Level
+	}
+	return s
 }
 
 // Digest returns the digest of a list of arguments. Lists that differ in how their text is divided into

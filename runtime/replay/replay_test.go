@@ -253,6 +253,37 @@ func TestCutRecordings(t *testing.T) {
 	}
 }
 
+// TestProcessesAreNoSteps: what a command ran is in the recording, and no part of what is compared.
+func TestProcessesAreNoSteps(t *testing.T) {
+	text := with("deadline: 10s")
+	r := newRecorder(t, parse(t, text), runtime.PolicyFunc(allow))
+	r.one("c1", `{"ms":4000}`)
+	r.one("c2", `{"how":"error"}`)
+	j := r.end()
+	entries, err := j.Read(t.Context(), 0, 1000)
+	require.NoError(t, err)
+	var more cut
+	for _, e := range entries {
+		e.Seq *= 2
+		more = append(more, e)
+		if e.Kind != runtime.EventStarted.String() {
+			continue
+		}
+		record, err := journal.Decode(e.Leaf)
+		require.NoError(t, err)
+		started, err := journal.NewEntry(e.Seq+1, &journal.Record{
+			Kind: journal.KindProcessStarted, At: e.At, Session: e.Session, Run: e.Run, Turn: record.Turn, Call: e.Call, Tool: e.Tool,
+			Process: &journal.Process{Program: "/bin/a"},
+		}, nil)
+		require.NoError(t, err)
+		more = append(more, started)
+	}
+	require.Len(t, more, len(entries)+2)
+	report := against(t, more, text, allow)
+	unchanged(t, report)
+	assert.Equal(t, 2, report.Summary.Calls)
+}
+
 // A cut is a part of a journal.
 type cut []journal.Entry
 

@@ -180,6 +180,10 @@ func TestExclusiveGroup(t *testing.T) {
 			{Reason: rules.ReasonExclusiveGroup, Group: "h", HeldBy: "c"},
 			{Reason: rules.ReasonExclusiveGroup, Group: "g", HeldBy: "a"},
 		}, v.Violations)
+		p.rerun()
+		p.ok("b") // it claims both
+		require.Equal(t, "g", p.refused("a", rules.ReasonExclusiveGroup).Group)
+		require.Equal(t, "h", p.refused("c", rules.ReasonExclusiveGroup).Group)
 	})
 	t.Run("the same tool may repeat", func(t *testing.T) {
 		p := begin(t, rules.Rules{}, a, b)

@@ -13,7 +13,7 @@
 //		})
 //	}
 //
-// One that lasts has TestCrashes too, on a storage that it can make fail; one that is a
+// It has TestSessions likewise. One that lasts has TestCrashes too, on a storage that it can make fail; one that is a
 // journal.Owner, a journal.Fencer or a journal.Keeper has TestOwner, TestFencer or TestKeeper.
 // A process.Runner has TestRunner, and tools that are declared deterministic have TestDeterministic. FakeRunner is one for the tests of what uses runners.
 //

@@ -14,6 +14,13 @@ func TestMemory(t *testing.T) {
 	})
 }
 
+func TestMemoryBySession(t *testing.T) {
+	runtimetest.TestSessions(t, func(*testing.T) (journal.Journal, func() journal.Journal) {
+		m := new(journal.Memory)
+		return m, func() journal.Journal { return m }
+	})
+}
+
 func TestMemoryKeepsKeys(t *testing.T) {
 	runtimetest.TestKeeper(t, func(*testing.T) (journal.Journal, func() journal.Journal) {
 		m := new(journal.Memory)

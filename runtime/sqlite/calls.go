@@ -18,6 +18,7 @@ type CallFilter struct {
 	Tool       string
 	Prefix     bool      // Session, Run and Call are how the ids begin
 	Since      time.Time // opened then or later
+	Until      time.Time // opened before that
 	Before     uint64    // first entry is before this one: to go on after the last row
 	Unfinished bool      // opened and not ended
 	Unsettled  bool      // ended, and the last entry does not say that the outcome is known: among them are all whose outcome is unknown
@@ -49,6 +50,9 @@ func (f *CallFilter) where() (where string, args []any) {
 	}
 	if !f.Since.IsZero() {
 		is("opened_at >= ?", f.Since.UnixNano())
+	}
+	if !f.Until.IsZero() {
+		is("opened_at < ?", f.Until.UnixNano())
 	}
 	if f.Before > 0 {
 		is("first < ?", int64(f.Before))
@@ -92,6 +96,10 @@ func (r *reader) Calls(ctx context.Context, f CallFilter) (list []CallRow, err e
 	if err != nil {
 		return nil, err
 	}
+	before, until, err := r.until(ctx, f.Until)
+	if err != nil {
+		return nil, err
+	}
 	err = r.rows(ctx, func(rows *sql.Rows) error {
 		var c CallRow
 		var opened, started, ended, openedAt, endedAt sql.NullInt64
@@ -100,8 +108,8 @@ func (r *reader) Calls(ctx context.Context, f CallFilter) (list []CallRow, err e
 		c.OpenedAt, c.EndedAt = moment(openedAt), moment(endedAt)
 		list = append(list, c)
 		return err
-	}, "SELECT * FROM (SELECT * FROM call_settled WHERE "+where+settled+" ORDER BY first DESC LIMIT ?) UNION ALL SELECT * FROM call_moving WHERE "+where+
-		" ORDER BY first DESC LIMIT ?", slices.Concat(args, since, []any{f.Limit}, args, []any{f.Limit})...)
+	}, "SELECT * FROM (SELECT * FROM call_settled WHERE "+where+settled+before+" ORDER BY first DESC LIMIT ?) UNION ALL SELECT * FROM call_moving WHERE "+where+
+		" ORDER BY first DESC LIMIT ?", slices.Concat(args, since, until, []any{f.Limit}, args, []any{f.Limit})...)
 	return list, err
 }
 
@@ -123,6 +131,18 @@ func (r *reader) since(ctx context.Context, at time.Time) (condition string, arg
 		first = math.MaxInt64
 	}
 	return " AND first >= ?", []any{first}, nil
+}
+
+// until is since for the calls that were opened before a time: a clock that went back by up to maxSince calls
+// hides none of them.
+func (r *reader) until(ctx context.Context, at time.Time) (condition string, args []any, err error) {
+	if at.IsZero() {
+		return "", nil, nil
+	}
+	var last int64
+	err = r.rows(ctx, func(rows *sql.Rows) error { return rows.Scan(&last) },
+		"SELECT coalesce(max(first), 0) FROM (SELECT first FROM call WHERE opened_at < ? ORDER BY opened_at DESC LIMIT ?)", at.UnixNano(), maxSince)
+	return " AND first <= ?", []any{last}, err
 }
 
 // maxSince is how many calls since looks at: at most two milliseconds. A test makes it small.

@@ -39,6 +39,8 @@ func reopened(t *testing.T) (journal.Journal, func() journal.Journal) {
 
 func TestJournal(t *testing.T) { runtimetest.TestJournal(t, reopened) }
 
+func TestSessions(t *testing.T) { runtimetest.TestSessions(t, reopened) }
+
 func TestKeeper(t *testing.T) { runtimetest.TestKeeper(t, reopened) }
 
 func TestJournalCrashes(t *testing.T) {

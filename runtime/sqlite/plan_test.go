@@ -55,7 +55,7 @@ func used(t *testing.T, path string) (s *Store, r *Reader) {
 	require.NoError(t, err)
 	_, err = r.Owned(ctx)
 	require.NoError(t, err)
-	for _, f := range []CallFilter{{}, {Session: "s1"}, {Session: "s1", Call: "c1"}, {Call: "c1"}, {Call: "c", Prefix: true}, {Run: "r"}, {Run: "r", Prefix: true}, {Tool: "t"}, {Tool: "t", Since: time.Unix(1, 0)}, {Since: time.Unix(1, 0)}, {Since: time.Unix(1000, 0)}, {Before: 9}, {Unfinished: true}, {Unsettled: true}} {
+	for _, f := range []CallFilter{{}, {Session: "s1"}, {Session: "s1", Call: "c1"}, {Call: "c1"}, {Call: "c", Prefix: true}, {Run: "r"}, {Run: "r", Prefix: true}, {Tool: "t"}, {Tool: "t", Since: time.Unix(1, 0)}, {Since: time.Unix(1, 0)}, {Since: time.Unix(1000, 0)}, {Until: time.Unix(9, 0)}, {Tool: "t", Until: time.Unix(9, 0)}, {Before: 9}, {Unfinished: true}, {Unsettled: true}} {
 		_, err = r.Calls(ctx, f)
 		require.NoError(t, err)
 	}
@@ -77,11 +77,22 @@ func used(t *testing.T, path string) (s *Store, r *Reader) {
 	require.NoError(t, err)
 	_, err = r.Checkpoints(ctx)
 	require.NoError(t, err)
-	_, err = r.RecentCheckpoints(ctx, 400, 2)
-	require.NoError(t, err)
 	_, err = r.Head(ctx)
 	require.NoError(t, err)
+	usedOfJournal(t, r)
 	return s, r
+}
+
+// usedOfJournal reads by session and by position, and the last checkpoints.
+func usedOfJournal(t *testing.T, r *Reader) {
+	t.Helper()
+	require.NoError(t, r.Back(t.Context(), "s1", 400, func(*journal.Entry) bool { return true }))
+	_, err := r.Entries(t.Context(), 7, 3)
+	require.NoError(t, err)
+	_, err = r.Open(t.Context())
+	require.NoError(t, err)
+	_, err = r.RecentCheckpoints(t.Context(), 400, 2)
+	require.NoError(t, err)
 }
 
 // scans are the statements that read all rows of a table, with the reason why they may. The text is a
@@ -90,6 +101,7 @@ var scans = map[string]string{
 	"DELETE FROM private WHERE session = ?":             "an operator erases a session now and then; an index would be written with every sensitive value",
 	"SELECT count(*), coalesce(max(seq), 0) FROM entry": "a check of the whole file, which an operator asks for",
 	"FROM checkpoint ORDER BY size":                     "a verification compares all checkpoints",
+	"FROM entry WHERE mark >= 4":                        "the sessions with an undo under way; no executor asks for them yet, and the next layout has an index",
 	"call_settled WHERE true ORDER BY":                  "the newest calls, in the order of the table, up to the limit",
 	"call_settled WHERE true AND call = ?":              "an id without its session: an index of ids, which are random, would be written with every call",
 	"call_settled WHERE true AND call >= ?":             "an id that is cut, as it was typed",

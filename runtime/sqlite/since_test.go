@@ -47,6 +47,17 @@ func TestSinceWhenTheClockGoesBack(t *testing.T) {
 			}
 		}
 	}
+	for _, before := range []int{0, 1, 37, 100} {
+		until, want := base.Add(time.Duration(before)*time.Second), 0
+		for i := range opened {
+			if opened[i].Before(until) && !opened[i].Before(base.Add(time.Second)) {
+				want++
+			}
+		}
+		rows, err := s.Calls(t.Context(), CallFilter{Since: base.Add(time.Second), Until: until, Limit: 1000})
+		require.NoError(t, err)
+		assert.Len(t, rows, want, before)
+	}
 	require.NoError(t, s.Close())
 }
 

@@ -53,7 +53,7 @@ func Denies(d *runtime.Decision) bool { return len(d.Denials) > 0 || d.Effect ==
 
 // Ask asks about a call of t with arguments, applies the rewrites of the answer, and asks once more about the
 // arguments that they make. It reports false when one of the answers is missing. The call is refused when the
-// rewrites cannot be applied.
+// rewrites cannot be applied (SEMANTICS 3.5).
 func (r *Result) Ask(a Asker, t *tools.Tool, args wire.Value, text []byte) (ok bool) {
 	r.Args, r.Text = args, text
 	r.Decision, ok = a.Ask(args, text)
@@ -73,7 +73,8 @@ func (r *Result) Ask(a Asker, t *tools.Tool, args wire.Value, text []byte) (ok b
 var errNotStable = errors.New("a rewrite must leave alone what is as it wants it")
 
 // Judge says what the answer means for a call of t: whether it is refused, and whether it needs consent. It
-// reports false when the answer has no meaning, because its rewrites cannot be applied, or change what they made.
+// reports false when the answer has no meaning, because its rewrites cannot be applied, or change what they
+// made (SEMANTICS 3.6).
 func (r *Result) Judge(t *tools.Tool) (followed bool) {
 	d := &r.Decision
 	if r.Err == nil && r.rewritten && len(d.Rewrites) > 0 && !Denies(d) {
@@ -98,7 +99,7 @@ func (r *Result) Judge(t *tools.Tool) (followed bool) {
 }
 
 // checkStable refuses the call when the rewrites of a second answer change the arguments, which the first ones
-// made.
+// made (SEMANTICS 3.5).
 func (r *Result) checkStable(t *tools.Tool) {
 	_, again, err := t.Rewrite(r.Text, r.Args, r.Decision.Rewrites)
 	if err == nil && !tools.Equal(again, r.Args) {

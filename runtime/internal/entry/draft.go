@@ -24,7 +24,7 @@ func OfEvent(ev *runtime.Event) *Draft {
 		Kind: ev.Kind.String(), At: At(ev.Time), Session: ev.SessionID, Run: ev.RunID, Turn: ev.Turn, RequestID: ev.ClientRequest, Agent: ev.Agent, Principal: ev.Principal,
 		Call: ev.CallID, Tool: ev.Tool, ToolVersion: ev.ToolVersion, From: ev.From.String(), To: ev.To.String(),
 		Attempt: ev.Attempt, Duration: ev.Duration, Times: ev.Times, Revision: ev.Revision, Request: ev.RequestID, By: ev.By,
-		Live: ev.Live, Resolution: ev.Resolution, Rejection: ev.Rejection, Err: ev.Err, Stack: ev.Stack,
+		Live: ev.Live, Resolution: ev.Resolution, Rejection: ev.Rejection, Err: ev.Err, Stack: ev.Stack, Mark: journal.MarkOf(ev.Kind.String()),
 	}}
 }
 

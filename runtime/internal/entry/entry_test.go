@@ -272,3 +272,14 @@ func TestCheckPrepared(t *testing.T) {
 	require.ErrorContains(t, err, "is invalid")
 	assert.NotContains(t, err.Error(), "hunter2")
 }
+
+// TestMarksOfUndos: the last entry of an undo says that it is over, and no other event has a mark by itself.
+func TestMarksOfUndos(t *testing.T) {
+	for kind := runtime.EventInvoked; kind <= runtime.EventSinkDropped; kind++ {
+		want := journal.MarkNone
+		if kind == runtime.EventUndone || kind == runtime.EventUndoFailed {
+			want = journal.MarkUndone
+		}
+		assert.Equal(t, want, entry.OfEvent(&runtime.Event{Kind: kind}).Mark, kind)
+	}
+}

@@ -72,6 +72,9 @@ func (v *Evaluations) Blocked(i int) error {
 	return nil
 }
 
+// Broken returns how many tools have an open breaker.
+func (v *Evaluations) Broken() int { return int(v.broken.Load()) }
+
 // Acquire takes a place. When none is free it returns the event that fires when the caller has one.
 func (v *Evaluations) Acquire() (wait *sched.Event) { return v.slots.Acquire() }
 

@@ -107,8 +107,7 @@ func (g *Guard) fromProxy(r *http.Request) bool {
 	if len(g.Proxies) == 0 {
 		return true
 	}
-	from, ok := peer(r)
-	return ok && slices.ContainsFunc(g.Proxies, func(p netip.Prefix) bool { return p.Contains(from) })
+	return peerIn(r, g.Proxies)
 }
 
 // peer returns the address that a connection comes from.

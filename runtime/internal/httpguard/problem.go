@@ -29,6 +29,7 @@ const (
 	TooManyRequests    Code = "too_many_requests"
 	TooLarge           Code = "too_large"
 	UnknownCall        Code = "unknown_call"
+	Damaged            Code = "damaged"
 	NotDone            Code = "not_done"
 	Failed             Code = "failed"
 )
@@ -57,6 +58,7 @@ var known = map[Code]struct {
 	TooManyRequests:    {http.StatusTooManyRequests, "Too many answers in a short time"},
 	TooLarge:           {http.StatusRequestEntityTooLarge, "The request is too large"},
 	NotDone:            {http.StatusConflict, "It was not done"},
+	Damaged:            {http.StatusInternalServerError, "The journal is damaged there"},
 	UnknownCall:        {http.StatusNotFound, "There is no such call"},
 	Failed:             {http.StatusInternalServerError, "The page cannot be made"},
 }

@@ -7,22 +7,22 @@ import (
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/internal/lockorder"
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
 )
 
 // A Delivery gives events to sinks, outcomes to observers and faults to the error handler, none of
-// which holds up the caller. F is a fault as the error handler gets it. The exported fields are set
+// which holds up the caller. The exported fields are set
 // before Open, which is called before the other methods. These are safe for concurrent use.
-type Delivery[F any] struct {
+type Delivery struct {
 	Sinks     []runtime.Sink
 	Observers []func(runtime.CallInfo, runtime.Outcome)
-	OnFault   func(F) // the error handler; nil: there is none
+	OnFault   func(*action.CallError) // the error handler; nil: there is none
 
 	sched     *sched.Scheduler
-	fault     func(*Fault) F
 	queues    []Sink // of Sinks
-	faults    Outbox[F, lockorder.Faults]
+	faults    Outbox[*action.CallError, lockorder.Faults]
 	observing sched.Count // counts the goroutines that call observers
 
 	emitting lockorder.Mutex[lockorder.Events] // sinks get one event at a time, in the order of Seq
@@ -30,73 +30,63 @@ type Delivery[F any] struct {
 	seq      uint64                            // of the latest numbered event
 }
 
-// A Fault is one of a sink, an observer or the queue of faults. It names the call of the event or
-// the outcome.
-type Fault struct {
-	Tool, CallID, SessionID, RunID string
-
-	Err   error
-	Panic any
-	Stack []byte
-}
-
 var errDropped = errors.New("faults were dropped")
 
-// Open opens the queues. fault makes what the error handler gets.
-func (d *Delivery[F]) Open(s *sched.Scheduler, fault func(*Fault) F) {
-	d.sched, d.fault, d.queues = s, fault, make([]Sink, len(d.Sinks))
+// Open opens the queues.
+func (d *Delivery) Open(s *sched.Scheduler) {
+	d.sched, d.queues = s, make([]Sink, len(d.Sinks))
 	for i, sink := range d.Sinks {
-		d.queues[i].Open(sink, s, func(err error) { d.Report(fault(&Fault{Err: err})) }, d.sinkFailed)
+		d.queues[i].Open(sink, s, func(err error) { d.Report(&action.CallError{Err: err}) }, d.sinkFailed)
 	}
-	d.faults.Open(s, Receiver[F]{
-		Deliver: func(f *F) error {
+	d.faults.Open(s, Receiver[*action.CallError]{
+		Deliver: func(f **action.CallError) error {
 			d.OnFault(*f)
 			return nil
 		},
-		Failed: func(*F, error) {}, // a fault of the error handler has no receiver
-		Missed: func(n uint64) F {
-			return fault(&Fault{Err: fmt.Errorf("%w because the error handler did not return: %d", errDropped, n)})
+		Failed: func(**action.CallError, error) {}, // a fault of the error handler has no receiver
+		Missed: func(n uint64) *action.CallError {
+			return &action.CallError{Err: fmt.Errorf("%w because the error handler did not return: %d", errDropped, n)}
 		},
 		Full: func(uint64) {},
 	})
 }
 
 // sinkFailed reports the fault of a sink.
-func (d *Delivery[F]) sinkFailed(s runtime.Sink, ev *runtime.Event, err error) {
-	d.Report(d.fault(&Fault{
+func (d *Delivery) sinkFailed(s runtime.Sink, ev *runtime.Event, err error) {
+	d.Report(&action.CallError{
 		Tool: ev.Tool, CallID: ev.CallID, SessionID: ev.SessionID, RunID: ev.RunID,
 		Err: fmt.Errorf("sink %T, event %d: %w", s, ev.Seq, err),
-	}))
+	})
 }
 
 // Report passes a fault to the error handler, if there is one. It does not wait for it.
-func (d *Delivery[F]) Report(f F) {
+func (d *Delivery) Report(f *action.CallError) {
 	if d.OnFault != nil {
 		d.faults.Add(&f)
 	}
 }
 
 // HasSinks reports whether there is a sink.
-func (d *Delivery[F]) HasSinks() bool { return len(d.queues) > 0 }
+func (d *Delivery) HasSinks() bool { return len(d.queues) > 0 }
 
 // Begin locks the events and returns the next one, which has only its number yet. Deliver gives it
 // to the sinks, End lets the next event begin. The caller may change Seq: the event after it has the
 // next number, and the same number as this one when Seq is 0.
-func (d *Delivery[F]) Begin() *runtime.Event {
+func (d *Delivery) Begin() *runtime.Event {
 	d.emitting.Lock()
 	d.event = runtime.Event{Seq: d.seq + 1}
 	return &d.event
 }
 
 // Deliver gives the event that has begun to the sinks, which get a copy (SEMANTICS 2.1).
-func (d *Delivery[F]) Deliver() {
+func (d *Delivery) Deliver() {
 	for i := range d.queues {
 		d.queues[i].Emit(&d.event)
 	}
 }
 
 // End ends what Begin has begun.
-func (d *Delivery[F]) End() {
+func (d *Delivery) End() {
 	if d.event.Seq != 0 {
 		d.seq = d.event.Seq
 	}
@@ -104,7 +94,7 @@ func (d *Delivery[F]) End() {
 }
 
 // Emit gives ev to the sinks, after it has set its number. It does nothing when ev is nil.
-func (d *Delivery[F]) Emit(ev *runtime.Event) {
+func (d *Delivery) Emit(ev *runtime.Event) {
 	if ev == nil {
 		return
 	}
@@ -117,7 +107,7 @@ func (d *Delivery[F]) Emit(ev *runtime.Event) {
 
 // EmitAs gives ev, unless it is nil, to the sinks with the number that number returns. number adds the entry
 // of the event to the journal, so that entries and events of several goroutines have one order.
-func (d *Delivery[F]) EmitAs(ev *runtime.Event, number func() uint64) uint64 {
+func (d *Delivery) EmitAs(ev *runtime.Event, number func() uint64) uint64 {
 	if ev == nil {
 		return number()
 	}
@@ -131,7 +121,7 @@ func (d *Delivery[F]) EmitAs(ev *runtime.Event, number func() uint64) uint64 {
 
 // Flush returns when all that happened before is delivered and taken, or when ctx ends. In the
 // second case the error says how much is not.
-func (d *Delivery[F]) Flush(ctx context.Context) error {
+func (d *Delivery) Flush(ctx context.Context) error {
 	if d.flush(nil, ctx.Done()) {
 		return nil
 	}
@@ -139,7 +129,7 @@ func (d *Delivery[F]) Flush(ctx context.Context) error {
 }
 
 // Drain is Flush, limited to a time.
-func (d *Delivery[F]) Drain(within time.Duration) error {
+func (d *Delivery) Drain(within time.Duration) error {
 	late := sched.NewEvent()
 	t := d.sched.After(within, func() { d.sched.Fire(late) })
 	defer t.Stop()
@@ -151,7 +141,7 @@ func (d *Delivery[F]) Drain(within time.Duration) error {
 
 // flush waits until all is delivered. It returns false if late fires or done is closed first.
 // Either may be nil.
-func (d *Delivery[F]) flush(late *sched.Event, done <-chan struct{}) bool {
+func (d *Delivery) flush(late *sched.Event, done <-chan struct{}) bool {
 	if idle := d.observing.Idle(); idle != nil && d.sched.Wait(idle, late, done) != sched.First {
 		return false
 	}
@@ -165,7 +155,7 @@ func (d *Delivery[F]) flush(late *sched.Event, done <-chan struct{}) bool {
 }
 
 // undelivered returns an error that counts what was not delivered.
-func (d *Delivery[F]) undelivered() error {
+func (d *Delivery) undelivered() error {
 	var events uint64
 	for i := range d.queues {
 		_, waiting := d.queues[i].Lost()
@@ -177,7 +167,7 @@ func (d *Delivery[F]) undelivered() error {
 }
 
 // Dropped returns how many events and faults were dropped so far because their receivers were slow.
-func (d *Delivery[F]) Dropped() uint64 {
+func (d *Delivery) Dropped() uint64 {
 	sum, _ := d.faults.Lost()
 	for i := range d.queues {
 		n, _ := d.queues[i].Lost()

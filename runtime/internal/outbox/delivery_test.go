@@ -16,6 +16,7 @@ import (
 
 	"github.com/ambit-tools/ambit/internal/battery"
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/internal/mutant"
 	"github.com/ambit-tools/ambit/runtime/internal/outbox"
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
@@ -30,15 +31,16 @@ func TestMutants(t *testing.T) {
 }
 
 // open opens a delivery whose faults are texts that name the call, and returns what its error handler gets.
-func open(d *outbox.Delivery[string]) *[]string {
+func open(d *outbox.Delivery) *[]string {
 	var faults []string
-	d.OnFault = func(f string) { faults = append(faults, f) }
-	d.Open(&sched.Scheduler{}, func(f *outbox.Fault) string {
+	d.OnFault = func(f *action.CallError) {
 		if f.Err == nil {
-			return f.CallID + ": " + f.Panic.(string)
+			faults = append(faults, f.CallID+": "+f.Panic.(string))
+		} else {
+			faults = append(faults, f.CallID+": "+f.Err.Error())
 		}
-		return f.CallID + ": " + f.Err.Error()
-	})
+	}
+	d.Open(&sched.Scheduler{})
 	return &faults
 }
 
@@ -46,7 +48,7 @@ func open(d *outbox.Delivery[string]) *[]string {
 // that an event is given counts, and one without a number leaves no gap.
 func TestEventsAreNumbered(t *testing.T) {
 	var sink runtime.MemorySink
-	d := outbox.Delivery[string]{Sinks: []runtime.Sink{&sink}}
+	d := outbox.Delivery{Sinks: []runtime.Sink{&sink}}
 	open(&d)
 	assert.True(t, d.HasSinks())
 	var all sync.WaitGroup
@@ -83,7 +85,7 @@ func TestEventsAreNumbered(t *testing.T) {
 func TestFlush(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		hang := make(chan struct{})
-		d := outbox.Delivery[string]{
+		d := outbox.Delivery{
 			Sinks: []runtime.Sink{sinkFunc(func(ev *runtime.Event) error {
 				<-hang
 				return errors.New("bad")
@@ -119,16 +121,16 @@ func TestFlush(t *testing.T) {
 func TestSlowReceivers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		hang := make(chan struct{})
-		d := outbox.Delivery[string]{Sinks: []runtime.Sink{sinkFunc(func(*runtime.Event) error { <-hang; return nil })}}
+		d := outbox.Delivery{Sinks: []runtime.Sink{sinkFunc(func(*runtime.Event) error { <-hang; return nil })}}
 		var faults []string
-		d.OnFault = func(f string) { <-hang; faults = append(faults, f) }
-		d.Open(&sched.Scheduler{}, func(f *outbox.Fault) string { return f.Err.Error() })
+		d.OnFault = func(f *action.CallError) { <-hang; faults = append(faults, f.Err.Error()) }
+		d.Open(&sched.Scheduler{})
 		d.Emit(&runtime.Event{})
-		d.Report("first")
+		d.Report(&action.CallError{Err: errors.New("first")})
 		time.Sleep(time.Second)
 		for range outbox.MaxQueued + 3 {
 			d.Emit(&runtime.Event{})
-			d.Report("fault")
+			d.Report(&action.CallError{Err: errors.New("fault")})
 		}
 		assert.EqualValues(t, 3+4, d.Dropped(), "of the faults, one more: that the sink takes no events")
 		close(hang)
@@ -158,7 +160,7 @@ func TestObligations(t *testing.T) {
 		"one leaves its goroutine": {[]func(runtime.CallInfo, runtime.Outcome){func(runtime.CallInfo, runtime.Outcome) { goruntime.Goexit() }, returns}, []string{unmet}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			d := outbox.Delivery[string]{Observers: row.observers}
+			d := outbox.Delivery{Observers: row.observers}
 			faults := open(&d)
 			d.Observe(runtime.CallInfo{ID: "c"}, out, "met", t.Context().Done())
 			require.NoError(t, d.Flush(t.Context()))
@@ -172,7 +174,7 @@ func TestObligations(t *testing.T) {
 func TestObserverThatHangs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		hang := make(chan struct{})
-		d := outbox.Delivery[string]{Observers: []func(runtime.CallInfo, runtime.Outcome){func(runtime.CallInfo, runtime.Outcome) { <-hang }}}
+		d := outbox.Delivery{Observers: []func(runtime.CallInfo, runtime.Outcome){func(runtime.CallInfo, runtime.Outcome) { <-hang }}}
 		faults := open(&d)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
 )
 
@@ -14,8 +15,8 @@ import (
 // closed. A nil done is never closed; with one that is closed Observe does not wait. It reports to
 // the error handler the obligations of the outcome that no observer has acknowledged by then, except
 // those with the code met, which the executor meets itself.
-func (d *Delivery[F]) Observe(info runtime.CallInfo, out runtime.Outcome, met string, done <-chan struct{}) {
-	o := &observation[F]{delivery: d, info: info, outcome: out, met: met}
+func (d *Delivery) Observe(info runtime.CallInfo, out runtime.Outcome, met string, done <-chan struct{}) {
+	o := &observation{delivery: d, info: info, outcome: out, met: met}
 	if done == nil || len(d.Observers) == 0 {
 		o.run()
 		return
@@ -35,8 +36,8 @@ func (d *Delivery[F]) Observe(info runtime.CallInfo, out runtime.Outcome, met st
 }
 
 // An observation is the delivery of one outcome to the observers.
-type observation[F any] struct {
-	delivery     *Delivery[F]
+type observation struct {
+	delivery     *Delivery
 	info         runtime.CallInfo
 	outcome      runtime.Outcome
 	met          string // code of an obligation
@@ -45,7 +46,7 @@ type observation[F any] struct {
 }
 
 // run notifies all observers, and reports obligations that none has acknowledged.
-func (o *observation[F]) run() {
+func (o *observation) run() {
 	defer o.report() // also when an observer calls runtime.Goexit
 	for _, f := range o.delivery.Observers {
 		if o.notify(f) {
@@ -55,10 +56,10 @@ func (o *observation[F]) run() {
 }
 
 // notify calls one observer and reports whether it has returned.
-func (o *observation[F]) notify(f func(runtime.CallInfo, runtime.Outcome)) (returned bool) {
+func (o *observation) notify(f func(runtime.CallInfo, runtime.Outcome)) (returned bool) {
 	defer func() {
 		if v := recover(); v != nil {
-			o.fault(&Fault{Panic: v, Stack: debug.Stack()})
+			o.fault(&action.CallError{Panic: v, Stack: debug.Stack()})
 		}
 	}()
 	f(o.info, o.outcome)
@@ -66,7 +67,7 @@ func (o *observation[F]) notify(f func(runtime.CallInfo, runtime.Outcome)) (retu
 }
 
 // report reports the obligations that no observer has acknowledged, once.
-func (o *observation[F]) report() {
+func (o *observation) report() {
 	if o.acknowledged.Load() || !o.reported.CompareAndSwap(false, true) {
 		return
 	}
@@ -77,14 +78,14 @@ func (o *observation[F]) report() {
 		}
 	}
 	if len(codes) > 0 {
-		o.fault(&Fault{Err: fmt.Errorf("no observer has acknowledged what the policy obliges to: %s", strings.Join(codes, ", "))})
+		o.fault(&action.CallError{Err: fmt.Errorf("no observer has acknowledged what the policy obliges to: %s", strings.Join(codes, ", "))})
 	}
 }
 
 // fault reports a fault of an observer of the call.
-func (o *observation[F]) fault(f *Fault) {
+func (o *observation) fault(f *action.CallError) {
 	f.Tool, f.CallID, f.SessionID, f.RunID = o.info.Tool, o.info.ID, o.info.Session, o.info.Run
-	o.delivery.Report(o.delivery.fault(f))
+	o.delivery.Report(f)
 }
 
 func isClosed(done <-chan struct{}) bool {

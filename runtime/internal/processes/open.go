@@ -49,15 +49,8 @@ func (s *Set) open(t *tools.Tool, cfg *Config) (*Command, error) {
 		return nil, errors.New("it is a command and the executor has no runner of processes: give it one, as package host does")
 	}
 	c := &Command{set: s, tool: t, declared: d, code: t.Hooks.Command, grace: cmp.Or(d.StopGrace, DefaultGrace)}
-	c.spec = &process.Spec{
-		Tier: d.Tier, Workspace: cfg.Workspace, Protected: cfg.Protected, Network: d.Network, Limits: d.Limits,
-		Accepts: map[process.LimitName]process.Level{},
-	}
-	c.spec.Limits.Output = t.OutputLimit()
-	c.spec.Limits = c.spec.Limits.Defaults(t.Deadline())
-	for _, a := range d.Accepts {
-		c.spec.Accepts[a.Limit] = a.Level
-	}
+	c.spec = d.Spec(t.OutputLimit(), t.Deadline())
+	c.spec.Workspace, c.spec.Protected = cfg.Workspace, cfg.Protected
 	all := []error{c.checkDeclared(), c.setEnv(cfg), c.setReads(cfg), c.setCaches(cfg), c.setDir(cfg), c.find()}
 	if err := errors.Join(all...); err != nil {
 		return nil, err

@@ -95,10 +95,14 @@ func (c *Command) job(a *Attempt, r *running) *process.Job {
 // runInRoom runs a job once the host has what its limits need, and returns the *process.LackError
 // when ctx ends before.
 func (c *Command) runInRoom(ctx context.Context, job *process.Job) (*process.Exit, error) {
+	var lack *process.LackError
 	for {
 		exit, err := c.set.runner.Run(ctx, job)
-		var lack *process.LackError
-		if !errors.As(err, &lack) {
+		switch {
+		case errors.As(err, &lack):
+		case exit == nil && lack != nil && ctx.Err() != nil: // it did not begin: ctx ended with the wait
+			return nil, lack
+		default:
 			return exit, err //nolint:wrapcheck // notRun reads it
 		}
 		later := sched.NewEvent()

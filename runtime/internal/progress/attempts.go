@@ -71,7 +71,7 @@ func (p *Progress) EnterGrace(at lifecycle.Moment, now time.Time, again bool) bo
 }
 
 // RollBack ends an attempt after which another begins, and rolls back what it did. It reports false when the
-// call has ended, or something is left.
+// call has ended, or something is left (SEMANTICS 6.2).
 func (p *Progress) RollBack(ctx context.Context) bool {
 	p.Lock()
 	if !p.Life.EndAttempt() {

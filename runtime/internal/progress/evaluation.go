@@ -11,7 +11,7 @@ import (
 )
 
 // AwaitEvaluation takes a place among the evaluations, for which it waits until the call ends or the turn's
-// budget is used up. It reports whether it has a place, and whether it waited for that.
+// budget is used up. It reports whether it has a place, and whether it waited for that (SEMANTICS 6.3).
 func (p *Progress) AwaitEvaluation(v *evaluations.Evaluations, ended *sched.Event, now time.Time) (has, waited bool) {
 	wait := v.Acquire()
 	if wait == nil {
@@ -25,7 +25,7 @@ func (p *Progress) AwaitEvaluation(v *evaluations.Evaluations, ended *sched.Even
 }
 
 // BeginEvaluation begins an evaluation that has its place. ctx is canceled when the call ends. It reports
-// false, and releases the place, when the call has ended.
+// false, and releases the place, when the call has ended (SEMANTICS 3.5).
 func (p *Progress) BeginEvaluation(v *evaluations.Evaluations, ctx *deadline.Context, now time.Time) bool {
 	p.Lock()
 	ticks, tick := v.Limit()
@@ -43,7 +43,7 @@ func (p *Progress) BeginEvaluation(v *evaluations.Evaluations, ctx *deadline.Con
 }
 
 // FinishEvaluation records that the policy of a revision has returned about the tool at a position. It reports
-// false when the policy took too long or the call has ended meanwhile.
+// false when the policy took too long or the call has ended meanwhile (SEMANTICS 5.7).
 func (p *Progress) FinishEvaluation(v *evaluations.Evaluations, tool int, revision string, now time.Time) (inTime bool) {
 	p.Lock()
 	p.Revision = revision

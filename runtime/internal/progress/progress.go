@@ -88,7 +88,7 @@ func (p *Progress) TurnOver(at time.Time) bool {
 	return !ends.IsZero() && !at.Before(ends)
 }
 
-// HasBudget reports whether at least a duration is left of the turn's budget.
+// HasBudget reports whether at least a duration is left of the turn's budget (SEMANTICS 6.1).
 func (p *Progress) HasBudget(least time.Duration) bool {
 	ends := p.TurnEnds()
 	return ends.IsZero() || ends.Sub(p.now()) >= least

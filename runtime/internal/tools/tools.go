@@ -3,6 +3,8 @@
 package tools
 
 import (
+	"fmt"
+	"strings"
 	"sync"
 	"time"
 
@@ -10,6 +12,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime/internal/bind"
 	"github.com/ambit-tools/ambit/runtime/internal/jsonedit"
 	"github.com/ambit-tools/ambit/runtime/internal/redact"
+	"github.com/ambit-tools/ambit/runtime/internal/wording"
 )
 
 // A Tool is a registered tool with the code that the executor calls. A nil *Tool is a tool that is
@@ -33,6 +36,20 @@ func Of(reg *runtime.Registry) []Tool {
 		})
 	}
 	return list
+}
+
+// CheckStore returns an error when tools declare artifact and there is no store for their outputs.
+func CheckStore(list []Tool, s runtime.ArtifactStore) error {
+	var names []string
+	for _, t := range list {
+		if t.Spec.Artifact != nil {
+			names = append(names, wording.Quote(t.Spec.Name))
+		}
+	}
+	if s != nil || names == nil {
+		return nil
+	}
+	return fmt.Errorf("there is no store for the outputs of %s, which declare artifact: give one with WithArtifacts", strings.Join(names, ", "))
 }
 
 // Deadline returns how long one attempt may take.

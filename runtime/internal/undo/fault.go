@@ -1,30 +1,57 @@
 package undo
 
-import "errors"
+import (
+	"errors"
+	"fmt"
 
-// A Reason says why an undo handler did not undo its call.
-type Reason uint8
-
-// The reasons. The zero value is that of a handler that failed.
-const (
-	HandlerError       Reason = iota
-	Drift                     // the present state is not the one that the call left
-	TimedOut                  // the handler ran longer than its deadline
-	Cancelled                 // the caller left, or the executor shuts down
-	CommitFailed              // nothing is committed
-	JournalUnavailable        // the next recovery settles what the handler did
-	Unknown                   // the next recovery settles what is not known to be committed
+	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/action"
+	"github.com/ambit-tools/ambit/runtime/internal/tools"
+	"github.com/ambit-tools/ambit/runtime/internal/usercode"
 )
 
-// A Fault is why a call was not undone.
+// A Fault is why a call was not undone. After the codes journal_unavailable and unknown the next recovery
+// settles what the handler did.
 type Fault struct {
-	Reason        Reason
+	Code          action.Code
 	Err           error
 	NotRolledBack bool // what the handler did through participants was not rolled back
 	Pending       bool // a decided commit continues; Recorder.Concluded is called when it ends
+	ByPolicy      bool // a policy has decided so: it is no fault of the program
 }
 
 var (
 	errCancelled = errors.New("the context of the undo ended")
 	errHalted    = errors.New("the executor was shut down, or lost its journal, while the undo handler ran")
 )
+
+// Told returns what the operator who wanted the undo is told, and what a model may read of it. safe says
+// that the tool has safe_errors. hide takes the sensitive values of the call out of a text. Told runs code of
+// the tool: the caller holds no lock (SEMANTICS 6.4).
+func (f *Fault) Told(tool string, safe bool, hide func(string) string) *action.Error {
+	e := &action.Error{
+		Code: f.Code, Attempted: f.Code != action.CodeDenied && f.Code != action.CodeDrift, Err: f.Err,
+		Detail: hide(usercode.ErrorText(f.Err)),
+	}
+	if f.NotRolledBack {
+		e.Detail += "; what the undo did was not taken back"
+	}
+	e.Message = f.message(tool, safe, e.Detail, hide)
+	return e
+}
+
+// message returns what a model may read; detail is the text for operators (SEMANTICS 6.4).
+func (f *Fault) message(tool string, safe bool, detail string, hide func(string) string) string {
+	if f.Code == action.CodeHandlerError || f.Code == action.CodeDrift {
+		if text, _ := tools.PublicError(f.Err); text != "" {
+			return hide(text)
+		}
+	}
+	switch {
+	case f.Code == action.CodeHandlerError && safe, f.ByPolicy:
+		return detail
+	case f.Code == action.CodeDrift:
+		return fmt.Sprintf("%q cannot be undone: %v", tool, runtime.ErrDrift)
+	}
+	return fmt.Sprintf("%q was not undone (%v)", tool, f.Code)
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/internal/attempt"
 	"github.com/ambit-tools/ambit/runtime/internal/deadline"
 	"github.com/ambit-tools/ambit/runtime/internal/lockorder"
@@ -47,11 +48,11 @@ type Handlers struct {
 func (h *Handlers) Run(ctx context.Context, env *attempt.Env, req Request) *Fault {
 	r := newRun(ctx, env, req)
 	if !h.add(r) {
-		return &Fault{Reason: JournalUnavailable, Err: errHalted}
+		return &Fault{Code: action.CodeJournalUnavailable, Err: errHalted}
 	}
 	defer h.remove(r)
 	if err := req.Recorder.Started(); err != nil {
-		return &Fault{Reason: JournalUnavailable, Err: err}
+		return &Fault{Code: action.CodeJournalUnavailable, Err: err}
 	}
 	return r.execute()
 }
@@ -70,7 +71,7 @@ func (h *Handlers) Halt() {
 	h.halted = true
 	h.mu.Unlock()
 	for _, r := range h.all() {
-		r.end(JournalUnavailable, deadline.Canceled)
+		r.end(action.CodeJournalUnavailable, deadline.Canceled)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/internal/attempt"
 	"github.com/ambit-tools/ambit/runtime/internal/deadline"
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
@@ -19,8 +20,8 @@ import (
 )
 
 // causeOf has the causes that end an undo handler from outside.
-var causeOf = map[Reason]lifecycle.Cause{
-	TimedOut: lifecycle.ByTimer, Cancelled: lifecycle.ByCaller, JournalUnavailable: lifecycle.ByLease,
+var causeOf = map[action.Code]lifecycle.Cause{
+	action.CodeTimedOut: lifecycle.ByTimer, action.CodeCancelled: lifecycle.ByCaller, action.CodeJournalUnavailable: lifecycle.ByLease,
 }
 
 // A run is one run of an undo handler. Two goroutines share it: that of the caller, and that of the
@@ -37,10 +38,10 @@ type run struct {
 	mu       lockorder.Mutex[lockorder.Call] // guards all that follows
 	life     lifecycle.Call
 	scope    attempt.Scope
-	reason   Reason // of the end from outside
-	decided  bool   // to commit
-	ended    bool   // the goroutine of the handler has ended
-	detached bool   // by its caller, while a decided commit continued
+	why      action.Code // of the end from outside
+	decided  bool        // to commit
+	ended    bool        // the goroutine of the handler has ended
+	detached bool        // by its caller, while a decided commit continued
 }
 
 func newRun(ctx context.Context, env *attempt.Env, req Request) *run {
@@ -58,7 +59,7 @@ func (r *run) clock() time.Time { return r.sched.Since(r.began) }
 
 // execute runs the handler, and returns when it has ended or was ended from outside (SEMANTICS 6.4).
 func (r *run) execute() *Fault {
-	timer := r.sched.After(r.Deadline, func() { r.end(TimedOut, deadline.Exceeded) })
+	timer := r.sched.After(r.Deadline, func() { r.end(action.CodeTimedOut, deadline.Exceeded) })
 	defer timer.Stop()
 	done := sched.NewEvent()
 	r.sched.Busy(1)
@@ -70,7 +71,7 @@ func (r *run) execute() *Fault {
 		}
 	}()
 	if r.sched.Wait(done, r.late, r.ctx.Done()) == sched.Done {
-		r.end(Cancelled, deadline.Canceled)
+		r.end(action.CodeCancelled, deadline.Canceled)
 	}
 	return r.finish(done)
 }
@@ -84,11 +85,11 @@ func (r *run) handle() *Fault {
 	case err == nil:
 		return r.commit()
 	case errors.Is(err, runtime.ErrDrift):
-		return &Fault{Reason: Drift, Err: err}
+		return &Fault{Code: action.CodeDrift, Err: err}
 	case r.scope.Aborted() && errors.Is(err, context.Canceled):
-		return &Fault{Reason: Cancelled, Err: err}
+		return &Fault{Code: action.CodeCancelled, Err: err}
 	}
-	return &Fault{Reason: HandlerError, Err: err}
+	return &Fault{Code: action.CodeHandlerError, Err: err}
 }
 
 // returned records that the handler has returned. It reports whether the handler returned in time,
@@ -102,7 +103,7 @@ func (r *run) returned() bool {
 		return false
 	case late:
 		r.life.TryEnd(lifecycle.ByTimer, lifecycle.Moment{}, now)
-		r.reason = TimedOut
+		r.why = action.CodeTimedOut
 		r.scope.Cancel(deadline.Exceeded)
 		return false
 	}
@@ -117,11 +118,11 @@ func (r *run) commit() *Fault {
 	what, err := r.scope.Commit(drained, false, r.decide)
 	switch what {
 	case transaction.Undecided:
-		return &Fault{Reason: JournalUnavailable, Err: err}
+		return &Fault{Code: action.CodeJournalUnavailable, Err: err}
 	case transaction.Unknown:
-		return &Fault{Reason: Unknown, Err: err}
+		return &Fault{Code: action.CodeUnknown, Err: err}
 	case transaction.Failed:
-		return &Fault{Reason: CommitFailed, Err: err}
+		return &Fault{Code: action.CodeCommitFailed, Err: err}
 	}
 	return nil
 }
@@ -147,7 +148,7 @@ func (r *run) abort() {
 }
 
 // end ends the run from outside, unless its handler has returned.
-func (r *run) end(why Reason, cause deadline.Cause) {
+func (r *run) end(why action.Code, cause deadline.Cause) {
 	r.mu.Lock()
 	if !r.life.TryEnd(causeOf[why], lifecycle.Moment{}, r.clock()) {
 		ended := r.life.Ended()
@@ -157,7 +158,7 @@ func (r *run) end(why Reason, cause deadline.Cause) {
 		}
 		return
 	}
-	r.reason = why
+	r.why = why
 	r.scope.Cancel(cause)
 	r.mu.Unlock()
 	r.sched.Fire(r.late)
@@ -171,11 +172,11 @@ func (r *run) finish(done *sched.Event) *Fault {
 	case r.scope.Ended():
 		fault = r.endFault()
 	case !r.sched.WaitFor(done, r.grace) && r.detach():
-		return &Fault{Reason: Unknown, Err: attempt.ErrCommitting, Pending: true}
+		return &Fault{Code: action.CodeUnknown, Err: attempt.ErrCommitting, Pending: true}
 	default:
 		fault = r.receive()
 	}
-	if fault == nil || fault.Reason == Unknown || fault.Reason == JournalUnavailable { // recovery settles the last two
+	if fault == nil || fault.Code == action.CodeUnknown || fault.Code == action.CodeJournalUnavailable { // recovery settles the last two
 		return fault
 	}
 	r.mu.Lock()
@@ -214,7 +215,7 @@ func (r *run) receive() *Fault {
 	case fault := <-r.result:
 		return fault
 	default:
-		return &Fault{Reason: HandlerError, Err: usercode.ErrExited}
+		return &Fault{Code: action.CodeHandlerError, Err: usercode.ErrExited}
 	}
 }
 
@@ -229,7 +230,7 @@ func (r *run) detach() bool {
 		r.detached = true
 	default:
 		r.life.TryEnd(lifecycle.ByTimer, r.life.Moment(), r.clock())
-		r.reason = CommitFailed
+		r.why = action.CodeCommitFailed
 	}
 	return r.detached
 }
@@ -238,13 +239,13 @@ func (r *run) detach() bool {
 func (r *run) endFault() *Fault {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	fault := &Fault{Reason: r.reason}
-	switch r.reason {
-	case TimedOut:
+	fault := &Fault{Code: r.why}
+	switch r.why {
+	case action.CodeTimedOut:
 		fault.Err = fmt.Errorf("the undo handler did not finish within %s", wording.Limit(r.Deadline))
-	case Cancelled:
+	case action.CodeCancelled:
 		fault.Err = errCancelled
-	case CommitFailed:
+	case action.CodeCommitFailed:
 		fault.Err = attempt.ErrCommitting
 	default:
 		fault.Err = errHalted

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	goruntime "runtime"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -16,6 +17,7 @@ import (
 
 	"github.com/ambit-tools/ambit/internal/battery"
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/internal/attempt"
 	"github.com/ambit-tools/ambit/runtime/internal/callctx"
 	"github.com/ambit-tools/ambit/runtime/internal/mutant"
@@ -148,12 +150,12 @@ func TestResults(t *testing.T) {
 		did     []string
 	}{
 		"succeeds":   {handler: succeed, did: []string{"started", "seal", "decided 1", "commit"}},
-		"fails":      {func(context.Context) error { return errDisk }, &undo.Fault{}, errDisk.Error(), []string{"started", "rollback"}},
-		"panics":     {func(context.Context) error { panic("no") }, &undo.Fault{}, "no", []string{"started", "rollback"}},
-		"exits":      {func(context.Context) error { goruntime.Goexit(); return nil }, &undo.Fault{}, "runtime.Goexit", []string{"started", "rollback"}},
-		"sees drift": {func(context.Context) error { return runtime.ErrDrift }, &undo.Fault{Reason: undo.Drift}, runtime.ErrDrift.Error(), []string{"started", "rollback"}},
-		"stays":      {untilDone, &undo.Fault{Reason: undo.TimedOut}, "did not finish within 60s", []string{"started", "rollback"}},
-		"is late": {func(context.Context) error { time.Sleep(limit); return nil }, &undo.Fault{Reason: undo.TimedOut}, "did not finish within 60s",
+		"fails":      {func(context.Context) error { return errDisk }, &undo.Fault{Code: action.CodeHandlerError}, errDisk.Error(), []string{"started", "rollback"}},
+		"panics":     {func(context.Context) error { panic("no") }, &undo.Fault{Code: action.CodeHandlerError}, "no", []string{"started", "rollback"}},
+		"exits":      {func(context.Context) error { goruntime.Goexit(); return nil }, &undo.Fault{Code: action.CodeHandlerError}, "runtime.Goexit", []string{"started", "rollback"}},
+		"sees drift": {func(context.Context) error { return runtime.ErrDrift }, &undo.Fault{Code: action.CodeDrift}, runtime.ErrDrift.Error(), []string{"started", "rollback"}},
+		"stays":      {untilDone, &undo.Fault{Code: action.CodeTimedOut}, "did not finish within 60s", []string{"started", "rollback"}},
+		"is late": {func(context.Context) error { time.Sleep(limit); return nil }, &undo.Fault{Code: action.CodeTimedOut}, "did not finish within 60s",
 			[]string{"started", "rollback"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -183,7 +185,7 @@ func TestLateByTheClock(t *testing.T) {
 			w := newWorld()
 			fault := w.run(t.Context(), func(context.Context) error { time.Sleep(limit); return nil })
 			require.NotNil(t, fault)
-			require.Equal(t, undo.TimedOut, fault.Reason)
+			require.Equal(t, action.CodeTimedOut, fault.Code)
 		}
 	})
 }
@@ -192,11 +194,11 @@ func TestLateByTheClock(t *testing.T) {
 func TestEndsFromOutside(t *testing.T) {
 	for name, row := range map[string]struct {
 		end  func(w *world, cancel context.CancelFunc)
-		want undo.Reason
+		want action.Code
 	}{
-		"caller":   {func(_ *world, cancel context.CancelFunc) { cancel() }, undo.Cancelled},
-		"shutdown": {func(w *world, _ context.CancelFunc) { w.handlers.Cancel() }, undo.Cancelled},
-		"journal":  {func(w *world, _ context.CancelFunc) { w.handlers.Halt() }, undo.JournalUnavailable},
+		"caller":   {func(_ *world, cancel context.CancelFunc) { cancel() }, action.CodeCancelled},
+		"shutdown": {func(w *world, _ context.CancelFunc) { w.handlers.Cancel() }, action.CodeCancelled},
+		"journal":  {func(w *world, _ context.CancelFunc) { w.handlers.Halt() }, action.CodeJournalUnavailable},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -209,11 +211,11 @@ func TestEndsFromOutside(t *testing.T) {
 				}()
 				fault := w.run(ctx, untilDone)
 				require.NotNil(t, fault)
-				assert.Equal(t, row.want, fault.Reason)
+				assert.Equal(t, row.want, fault.Code)
 				require.Error(t, fault.Err)
-				if row.want == undo.JournalUnavailable {
+				if row.want == action.CodeJournalUnavailable {
 					assert.Equal(t, []string{"started"}, w.notes(), "recovery settles it")
-					assert.Equal(t, undo.JournalUnavailable, w.run(t.Context(), succeed).Reason, "none may begin")
+					assert.Equal(t, action.CodeJournalUnavailable, w.run(t.Context(), succeed).Code, "none may begin")
 					assert.Equal(t, []string{"started"}, w.notes())
 					return
 				}
@@ -229,12 +231,12 @@ func TestRecordsFirst(t *testing.T) {
 	errJournal := errors.New("no journal")
 	w := newWorld()
 	w.started = errJournal
-	assert.Equal(t, &undo.Fault{Reason: undo.JournalUnavailable, Err: errJournal}, w.run(t.Context(), succeed))
+	assert.Equal(t, &undo.Fault{Code: action.CodeJournalUnavailable, Err: errJournal}, w.run(t.Context(), succeed))
 	assert.Equal(t, []string{"started"}, w.notes())
 
 	w = newWorld()
 	w.decided = func() error { return errJournal }
-	assert.Equal(t, &undo.Fault{Reason: undo.JournalUnavailable, Err: errJournal}, w.run(t.Context(), succeed))
+	assert.Equal(t, &undo.Fault{Code: action.CodeJournalUnavailable, Err: errJournal}, w.run(t.Context(), succeed))
 	assert.Equal(t, []string{"started", "seal", "decided 1"}, w.notes())
 }
 
@@ -246,7 +248,7 @@ func TestCommitThatLasts(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		time.AfterFunc(time.Minute/2, cancel)
 		start := time.Now()
-		assert.Equal(t, &undo.Fault{Reason: undo.Unknown, Err: attempt.ErrCommitting, Pending: true}, w.run(ctx, succeed))
+		assert.Equal(t, &undo.Fault{Code: action.CodeUnknown, Err: attempt.ErrCommitting, Pending: true}, w.run(ctx, succeed))
 		assert.Equal(t, time.Minute/2+grace, time.Since(start))
 		time.Sleep(2 * time.Hour)
 		synctest.Wait()
@@ -262,7 +264,7 @@ func TestCommitThatWasNotDecided(t *testing.T) {
 		w.seal = func() { time.Sleep(2 * limit) }
 		fault := w.run(t.Context(), succeed)
 		require.NotNil(t, fault)
-		assert.Equal(t, undo.CommitFailed, fault.Reason)
+		assert.Equal(t, action.CodeCommitFailed, fault.Code)
 		require.ErrorIs(t, fault.Err, attempt.ErrCommitting)
 		time.Sleep(time.Hour)
 		synctest.Wait()
@@ -270,4 +272,31 @@ func TestCommitThatWasNotDecided(t *testing.T) {
 		assert.NotContains(t, w.notes(), "commit")
 		assert.True(t, fault.NotRolledBack, "its participant is still sealing")
 	})
+}
+
+// TestTold: operators are told the cause without sensitive values, a model only what it may read, and both
+// that nothing was taken back where that is so.
+func TestTold(t *testing.T) {
+	hide := func(text string) string { return strings.ReplaceAll(text, "secret", "***") }
+	raw := errors.New("no secret")
+	for name, row := range map[string]struct {
+		fault           undo.Fault
+		safe            bool
+		message, detail string
+		attempted       bool
+	}{
+		"handler":  {undo.Fault{Code: action.CodeHandlerError, Err: raw}, false, `"put" was not undone (handler_error)`, "no ***", true},
+		"safe":     {undo.Fault{Code: action.CodeHandlerError, Err: raw}, true, "no ***", "no ***", true},
+		"public":   {undo.Fault{Code: action.CodeHandlerError, Err: runtime.Public("e", raw)}, false, "no ***", "no ***", true},
+		"drift":    {undo.Fault{Code: action.CodeDrift, Err: raw}, true, `"put" cannot be undone: ` + runtime.ErrDrift.Error(), "no ***", false},
+		"policy":   {undo.Fault{Code: action.CodeDenied, Err: raw, ByPolicy: true}, false, "no ***", "no ***", false},
+		"its code": {undo.Fault{Code: action.CodeDenied, Err: raw}, true, `"put" was not undone (denied)`, "no ***", false},
+		"stands": {undo.Fault{Code: action.CodeTimedOut, Err: raw, NotRolledBack: true}, true, `"put" was not undone (timed_out)`,
+			"no ***; what the undo did was not taken back", true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := row.fault.Told("put", row.safe, hide)
+			assert.Equal(t, &action.Error{Code: row.fault.Code, Message: row.message, Detail: row.detail, Attempted: row.attempted, Err: row.fault.Err}, e)
+		})
+	}
 }

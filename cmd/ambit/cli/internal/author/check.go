@@ -36,7 +36,8 @@ An error does not hide those of what is whole beside it; a note at the end names
 the checks that had to wait.
 
 Notes name tools that nothing can allow, and declared fields that this version
-carries but does not enforce yet.
+carries but does not enforce yet. They say in which tier a command runs and what its
+declared limits are on this host ("ambit doctor" says why).
 
 With --dialect, notes name what the input schemas of tools lose in what a provider of
 models takes of JSON Schema, and why one cannot be strict: ` + dialectNames() + `.
@@ -75,10 +76,11 @@ func NewCheck() *cobra.Command {
 			d, warnings := x.whole, x.warnings
 			found, policyErr := checkPolicies(cmd.Context(), dirs, d)
 			notes, noteErr := unenforcedNotes(d)
+			held, heldErr := commandNotes(d)
 			lost, lostErr := dialectNotes(d, providers)
 			changed, againstErr := compared(d, against)
-			err = cmdutil.AsProblems(errors.Join(err, policyErr, noteErr, lostErr, againstErr))
-			notes = slices.Concat(notes, lost, changed)
+			err = cmdutil.AsProblems(errors.Join(err, policyErr, noteErr, heldErr, lostErr, againstErr))
+			notes = slices.Concat(notes, held, lost, changed)
 			notes = append(notes, closedNotes(d, found.Closed)...)
 			slices.SortStableFunc(notes, func(a, b finding) int { return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column)) })
 			notes = append(notes, x.missedNote(path)...)

@@ -1,0 +1,68 @@
+// Package acts asks an operator policy about the acts of operators (docs/semantics.md section 5.10). A policy
+// that fails, hangs or panics denies. Every decision about an act that changes something is recorded, allowed
+// or denied.
+package acts
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/ambit-tools/ambit/runtime/action"
+	"github.com/ambit-tools/ambit/runtime/internal/deadline"
+	"github.com/ambit-tools/ambit/runtime/internal/entry"
+	"github.com/ambit-tools/ambit/runtime/internal/sched"
+	"github.com/ambit-tools/ambit/runtime/internal/wording"
+	"github.com/ambit-tools/ambit/runtime/journal"
+	"github.com/ambit-tools/ambit/runtime/operator"
+)
+
+// A Judge asks an operator policy. Its fields are set before the first call of Allow, which is safe for
+// concurrent use.
+type Judge struct {
+	Sched   *sched.Scheduler
+	Policy  operator.Policy
+	Timeout time.Duration // of one answer
+	Record  func(*journal.Record)
+	Report  func(*action.CallError)
+}
+
+// Allow asks the policy about a request, and returns nil when the act is allowed. known says that the executor
+// has the session of the request: a session that it does not know is not recorded.
+func (j *Judge) Allow(ctx context.Context, r *operator.Request, known bool) *action.Error {
+	answer := make(chan operator.Decision, 1)
+	err := deadline.Call(j.Sched, ctx, j.Timeout, func(ctx context.Context) error {
+		d, err := operator.Ask(ctx, j.Policy, r)
+		answer <- d
+		return err
+	})
+	d := operator.Decision{Reason: "the operator policy has failed"}
+	if err == nil {
+		d = <-answer
+	} else {
+		j.Report(&action.CallError{
+			SessionID: r.Session, CallID: r.Call, Err: fmt.Errorf("the operator policy about %s by %s: %w", r.Act, wording.Quote(r.Actor.ID), err),
+		})
+	}
+	if d.Allow {
+		d.Reason = ""
+	}
+	j.record(r, &d, known)
+	if d.Allow {
+		return nil
+	}
+	return &action.Error{Code: action.CodeNotPermitted, Message: d.Reason, Detail: d.Reason, Err: err}
+}
+
+// record records a decision about an act that changes something. The entry of the act comes after it, so that it
+// is durable when that is.
+func (j *Judge) record(r *operator.Request, d *operator.Decision, known bool) {
+	if r.Act == operator.See || r.Act == operator.Audit || r.DryRun {
+		return
+	}
+	record := entry.OfAct(j.Sched.Now(), r, d)
+	if known {
+		record.Session = r.Session
+	}
+	j.Record(record)
+}

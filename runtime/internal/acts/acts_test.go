@@ -1,0 +1,123 @@
+package acts_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ambit-tools/ambit/internal/battery"
+	"github.com/ambit-tools/ambit/runtime/action"
+	"github.com/ambit-tools/ambit/runtime/internal/acts"
+	"github.com/ambit-tools/ambit/runtime/internal/mutant"
+	"github.com/ambit-tools/ambit/runtime/internal/sched"
+	"github.com/ambit-tools/ambit/runtime/journal"
+	"github.com/ambit-tools/ambit/runtime/operator"
+)
+
+func TestMain(m *testing.M) { battery.Main(m) }
+
+// TestMutants: each patch of testdata/mutants breaks a promise, and a test notices it.
+func TestMutants(t *testing.T) { mutant.Noticed(t, "../../..", "./runtime/internal/acts", "1m", nil) }
+
+type policy func(context.Context, *operator.Request) (operator.Decision, error)
+
+func (p policy) Authorize(ctx context.Context, r *operator.Request) (operator.Decision, error) {
+	return p(ctx, r)
+}
+
+var errDown = errors.New("the directory is down")
+
+// TestAnswers: only an answer in time that allows allows. A policy that fails, panics or hangs denies and is reported.
+func TestAnswers(t *testing.T) {
+	allow := operator.Decision{Allow: true, Reason: "is not told", Revision: "r1"}
+	for name, row := range map[string]struct {
+		policy   policy
+		allowed  bool
+		reason   string
+		reported string
+	}{
+		"allows": {func(context.Context, *operator.Request) (operator.Decision, error) { return allow, nil }, true, "", ""},
+		"denies": {func(context.Context, *operator.Request) (operator.Decision, error) {
+			return operator.Decision{Reason: "not you"}, nil
+		}, false, "not you", ""},
+		"fails": {func(context.Context, *operator.Request) (operator.Decision, error) { return allow, errDown }, false,
+			"the operator policy has failed", `the operator policy about undo by "ann": the directory is down`},
+		"panics": {func(context.Context, *operator.Request) (operator.Decision, error) { panic("oops") }, false,
+			"the operator policy has failed", "oops"},
+		"hangs": {func(ctx context.Context, _ *operator.Request) (operator.Decision, error) {
+			<-ctx.Done()
+			return allow, nil
+		}, false, "the operator policy has failed", "undo"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var records []*journal.Record
+				var faults []*action.CallError
+				j := acts.Judge{
+					Sched: new(sched.Scheduler), Policy: row.policy, Timeout: time.Second,
+					Record: func(r *journal.Record) { records = append(records, r) },
+					Report: func(f *action.CallError) { faults = append(faults, f) },
+				}
+				err := j.Allow(t.Context(), &operator.Request{
+					Act: operator.Undo, Actor: operator.Actor{ID: "ann"}, Target: operator.Target{Session: "s", Call: "c"},
+				}, true)
+				synctest.Wait()
+				require.Len(t, records, 1)
+				assert.Equal(t, row.allowed, records[0].Operator.Allowed)
+				assert.Equal(t, row.reason, records[0].Operator.Reason)
+				if row.allowed {
+					assert.Nil(t, err)
+				} else {
+					assert.Equal(t, action.CodeNotPermitted, err.Code)
+					assert.Equal(t, row.reason, err.Message)
+				}
+				if row.reported == "" {
+					assert.Empty(t, faults)
+					return
+				}
+				require.Len(t, faults, 1)
+				assert.ErrorContains(t, faults[0], row.reported)
+				assert.Equal(t, "c", faults[0].CallID)
+			})
+		})
+	}
+}
+
+// TestRecords: acts that only look, and those of a dry run, are not recorded. A session that is not known is not
+// that of the entry.
+func TestRecords(t *testing.T) {
+	for name, row := range map[string]struct {
+		act     operator.Act
+		dry     bool
+		known   bool
+		session string
+		records int
+	}{
+		"undo":       {operator.Undo, false, true, "s", 1},
+		"of no call": {operator.Undo, false, false, "", 1},
+		"dry":        {operator.Undo, true, true, "", 0},
+		"see":        {operator.See, false, true, "", 0},
+		"audit":      {operator.Audit, false, true, "", 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var records []*journal.Record
+			j := acts.Judge{
+				Sched: new(sched.Scheduler), Policy: operator.Defaults{}, Timeout: time.Minute,
+				Record: func(r *journal.Record) { records = append(records, r) },
+			}
+			_ = j.Allow(t.Context(), &operator.Request{
+				Act: row.act, Actor: operator.Program("ops"), Target: operator.Target{Session: "s", DryRun: row.dry},
+			}, row.known)
+			require.Len(t, records, row.records)
+			if row.records > 0 {
+				assert.Equal(t, row.session, records[0].Session)
+				assert.Equal(t, "s", records[0].Operator.Session)
+			}
+		})
+	}
+}

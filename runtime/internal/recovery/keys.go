@@ -1,0 +1,24 @@
+package recovery
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/ambit-tools/ambit/runtime/journal"
+)
+
+// Keys returns the keys that a journal keeps apart from its entries: of the digests of inputs, and of requests for
+// consent. Both are nil when the journal keeps none.
+func Keys(ctx context.Context, j journal.Journal) (inputs, consent []byte, err error) {
+	keeper, ok := j.(journal.Keeper)
+	if !ok {
+		return nil, nil, nil
+	}
+	if inputs, err = keeper.Key(ctx, "inputs"); err != nil {
+		return nil, nil, fmt.Errorf("the key of inputs: %w", err)
+	}
+	if consent, err = keeper.Key(ctx, "consent"); err != nil {
+		return nil, nil, fmt.Errorf("the key of requests for consent: %w", err)
+	}
+	return inputs, consent, nil
+}

@@ -1,0 +1,67 @@
+package session
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/action"
+	"github.com/ambit-tools/ambit/runtime/internal/sched"
+	"github.com/ambit-tools/ambit/runtime/internal/tools"
+)
+
+// TestRefuseUndo: the first reason that applies refuses an undo, and none does while the call has taken effect, its
+// time is not over and its handler has returned.
+func TestRefuseUndo(t *testing.T) {
+	const grace = 5 * time.Second
+	ended := time.Unix(1_000, 0)
+	undoable := &tools.Tool{Spec: &runtime.Spec{Name: "a", Undo: &runtime.UndoSpec{TTL: time.Minute}}}
+	if !undoable.Undoable() {
+		t.Fatal("the tool of this test is not undoable")
+	}
+	for name, row := range map[string]struct {
+		tool    *tools.Tool
+		kind    runtime.OutcomeKind
+		undo    Undo
+		runs    bool // it has not ended
+		waited  bool // for consent
+		invoked bool
+		after   time.Duration
+		running bool // its handler
+		why     action.Code
+	}{
+		"completed":           {tool: undoable, kind: runtime.Completed, undo: Undo{Possible: true}, running: true},
+		"undone":              {tool: nil, kind: runtime.Completed, undo: Undo{Done: true}, why: action.CodeAlreadyUndone},
+		"not declared":        {tool: nil, kind: runtime.Completed, undo: Undo{Possible: true}, why: action.CodeNotUndoable},
+		"lost":                {tool: undoable, kind: runtime.Completed, undo: Undo{Possible: true, Lost: errors.New("erased")}, why: action.CodeNotUndoable},
+		"waits for consent":   {tool: undoable, runs: true, waited: true, why: action.CodeNotSuccessful},
+		"runs after consent":  {tool: undoable, runs: true, waited: true, invoked: true, why: action.CodeStillRunning},
+		"runs":                {tool: undoable, runs: true, why: action.CodeStillRunning},
+		"was not started":     {tool: undoable, kind: runtime.Denied, why: action.CodeNotSuccessful},
+		"failed":              {tool: undoable, kind: runtime.Failed, undo: Undo{Possible: true}, why: action.CodeNotSuccessful},
+		"at the last instant": {tool: undoable, kind: runtime.Completed, undo: Undo{Possible: true}, after: time.Minute - 1},
+		"too late":            {tool: undoable, kind: runtime.Completed, undo: Undo{Possible: true}, after: time.Minute, why: action.CodeExpired},
+		"busy":                {tool: undoable, kind: runtime.Completed, undo: Undo{Possible: true, Busy: true}, why: action.CodeStillRunning},
+		"timed out":           {tool: undoable, kind: runtime.TimedOut, undo: Undo{Possible: true}},
+		"its handler lingers": {tool: undoable, kind: runtime.TimedOut, undo: Undo{Possible: true}, running: true, after: grace - 1, why: action.CodeStillRunning},
+		"its grace is over":   {tool: undoable, kind: runtime.Unknown, undo: Undo{Possible: true}, running: true, after: grace},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := &Record[*call]{ID: "c", Tool: "a", Undo: row.undo}
+			r.Undo.Ended = ended
+			if row.waited {
+				r.Final = sched.NewEvent()
+			}
+			if row.invoked {
+				r.Reservation = ReservedAndInvoked
+			}
+			if !row.runs {
+				r.end(runtime.Outcome{Kind: row.kind})
+			}
+			assert.Equal(t, row.why, r.RefuseUndo(row.tool, ended.Add(row.after), grace, func() bool { return !row.running }))
+		})
+	}
+}
