@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -169,6 +170,10 @@ func (h *Host) handler() http.Handler {
 			known = append(known, httpguard.ProxyHeader{User: s.ProxyUser, Groups: s.ProxyGroups, Proxies: s.TrustedProxies})
 		}
 		auth = known
+	}
+	h.sessions.Of = h.cfg.path("")
+	if whole, err := filepath.Abs(h.sessions.Of); err == nil { // two applications may have the same relative path
+		h.sessions.Of = whole
 	}
 	guard := &httpguard.Guard{Auth: auth, Hosts: s.hosts(), Proxies: s.TrustedProxies, Report: h.cfg.report}
 	events := stream.New(h.Executor, h.Feed)

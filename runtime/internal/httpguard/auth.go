@@ -3,6 +3,7 @@ package httpguard
 import (
 	"crypto/rand"
 	"crypto/sha256"
+	"encoding/hex"
 	"net/http"
 	"strings"
 	"sync"
@@ -48,7 +49,6 @@ func (b Bearer) Authenticate(r *http.Request) (Caller, error) {
 }
 
 const (
-	cookieName  = "ambit"
 	cookieLife  = 12 * time.Hour
 	ticketLife  = 5 * time.Minute
 	maxSessions = 1000 // of browsers, and of tickets
@@ -63,6 +63,10 @@ const LogoutPath = "/logout"
 // Sessions lets a browser in: a ticket in a URL becomes a cookie, once, for who comes from this
 // machine. The zero value has neither tickets nor cookies.
 type Sessions struct {
+	// Of names the application. Browsers do not tell ports apart: a cookie of another application on this
+	// machine has another name. It is set before the first request.
+	Of string
+
 	mu      sync.Mutex
 	tickets map[hash]*session
 	cookies map[hash]*session
@@ -76,6 +80,16 @@ type session struct {
 	path  string // of a ticket: where the browser goes then
 	ends  time.Time
 	ended chan struct{} // closed when it is revoked
+}
+
+// cookieName is the name of the cookies.
+func (s *Sessions) cookieName() string {
+	if s.Of == "" {
+		return "ambit"
+	}
+	const most = 4 // bytes
+	sum := sha256.Sum256([]byte(s.Of))
+	return "ambit_" + hex.EncodeToString(sum[:most])
 }
 
 // Ticket returns a text that lets one browser act as who, within five minutes, and sends it to a path
@@ -157,22 +171,22 @@ func (s *Sessions) EndAll(id string) int {
 // Logout revokes the cookie of a request, and sends the browser to the path of the field "to", or the
 // first page. A request without a cookie has nothing to end.
 func (s *Sessions) Logout(w http.ResponseWriter, r *http.Request) {
-	if cookie, err := r.Cookie(cookieName); err == nil {
+	if cookie, err := r.Cookie(s.cookieName()); err == nil {
 		key := hash(sha256.Sum256([]byte(cookie.Value)))
 		s.mu.Lock()
 		end(s.cookies, func(k hash, _ *session) bool { return k == key })
 		s.mu.Unlock()
 	}
 	w.Header().Set("Cache-Control", "no-store")
-	setCookie(w, r, "", -1)
+	s.setCookie(w, r, "", -1)
 	r.Body = http.MaxBytesReader(w, r.Body, 4<<10)
 	http.Redirect(w, r, local(r.PostFormValue("to")), http.StatusSeeOther)
 }
 
 // setCookie gives a browser a cookie. A negative life takes it away.
-func setCookie(w http.ResponseWriter, r *http.Request, text string, seconds int) {
+func (s *Sessions) setCookie(w http.ResponseWriter, r *http.Request, text string, seconds int) {
 	http.SetCookie(w, &http.Cookie{
-		Name: cookieName, Value: text, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode, Secure: r.TLS != nil, MaxAge: seconds,
+		Name: s.cookieName(), Value: text, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode, Secure: r.TLS != nil, MaxAge: seconds,
 	})
 }
 
@@ -198,13 +212,13 @@ func (s *Sessions) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		ProblemOf(NotAuthenticated, "the ticket is unknown, or was used").Write(w)
 		return
 	}
-	setCookie(w, r, text, int(cookieLife.Seconds()))
+	s.setCookie(w, r, text, int(cookieLife.Seconds()))
 	http.Redirect(w, r, local(ticket.path), http.StatusSeeOther)
 }
 
 // Authenticate implements Authenticator.
 func (s *Sessions) Authenticate(r *http.Request) (Caller, error) {
-	cookie, err := r.Cookie(cookieName)
+	cookie, err := r.Cookie(s.cookieName())
 	if err != nil {
 		return Caller{}, ErrUnknown
 	}

@@ -310,3 +310,23 @@ func TestMux(t *testing.T) {
 		assert.Equal(t, want.code != "", w.Header().Get("Content-Type") == "application/problem+json", path)
 	}
 }
+
+// TestCookiesOfTwoApplications: a browser sends the cookies of a name to each port, so those of two applications on
+// one machine have two names, and logging out of one leaves the other.
+func TestCookiesOfTwoApplications(t *testing.T) {
+	name := func(of string) string {
+		s := httpguard.Sessions{Of: of}
+		r := httptest.NewRequest(http.MethodGet, httpguard.LoginPath+"?ticket="+s.Ticket(operator.Actor{ID: "root"}, "/"), nil)
+		r.RemoteAddr = "127.0.0.1:9"
+		w := httptest.NewRecorder()
+		s.ServeHTTP(w, r)
+		require.Len(t, w.Result().Cookies(), 1)
+		out := httptest.NewRecorder()
+		s.Logout(out, httptest.NewRequest(http.MethodPost, httpguard.LogoutPath, nil))
+		assert.Equal(t, w.Result().Cookies()[0].Name, out.Result().Cookies()[0].Name)
+		return w.Result().Cookies()[0].Name
+	}
+	assert.NotEqual(t, name("/a/ambit.db"), name("/b/ambit.db"))
+	assert.Equal(t, name("/a/ambit.db"), name("/a/ambit.db"))
+	assert.Regexp(t, "^ambit_[0-9a-f]{8}$", name("/a/ambit.db"))
+}
