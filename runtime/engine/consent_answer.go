@@ -70,7 +70,7 @@ func (e *Executor) resolve(ctx context.Context, requestID string, a action.Answe
 		return answering{c: e.approvals.Call(requestID)}.notRecorded(), nil
 	}
 	e.approvals.ProcessDueOf(requestID)
-	answer := answerOf(&a)
+	answer := approvals.AnswerOf(&a)
 	c := e.approvals.Call(requestID)
 	if c == nil {
 		return e.answerUnknown(requestID, answer), nil

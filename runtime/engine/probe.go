@@ -21,7 +21,7 @@ func (e *Executor) Probe(ctx context.Context, requestID string, a action.Answer)
 	if c == nil {
 		return consent.Prospect{Rejection: consent.UnknownRequest}
 	}
-	ctx, answer := deadline.OrBackground(ctx), answerOf(&a)
+	ctx, answer := deadline.OrBackground(ctx), approvals.AnswerOf(&a)
 	if !e.gate.Enter() {
 		return consent.Prospect{Rejection: consent.NotRecorded}
 	}
@@ -35,12 +35,4 @@ func (e *Executor) Probe(ctx context.Context, requestID string, a action.Answer)
 	args, text := c.values.Final, c.values.FinalText
 	c.progress.Unlock()
 	return e.approvals.Foresee(ctx, requestID, answer, a.Edit, args, text, s)
-}
-
-// answerOf returns an answer as the book of requests takes it.
-func answerOf(a *action.Answer) *consent.Answer {
-	return &consent.Answer{
-		By: a.By.ID, Groups: a.By.Groups, Approve: a.Approve, Message: a.Message, Binding: a.Binding,
-		Offer: consent.Offer{Lasting: a.Grant, For: a.For, Cover: a.Cover, Where: a.CoverArgs},
-	}
 }

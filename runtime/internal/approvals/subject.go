@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/internal/decision"
 	"github.com/ambit-tools/ambit/runtime/internal/tools"
@@ -100,4 +101,12 @@ func (a *Approvals[C]) Edit(ctx context.Context, request string, text []byte, an
 	}
 	q.Call.Preview = e.Preview
 	return e
+}
+
+// AnswerOf returns an answer as the book of requests takes it.
+func AnswerOf(a *action.Answer) *consent.Answer {
+	return &consent.Answer{
+		By: a.By.ID, Groups: a.By.Groups, Approve: a.Approve, Message: a.Message, Binding: a.Binding,
+		Offer: consent.Offer{Lasting: a.Grant, For: a.For, Cover: a.Cover, Where: a.CoverArgs},
+	}
 }
