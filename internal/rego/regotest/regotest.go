@@ -188,7 +188,9 @@ func When(condition string, more ...string) string {
 }
 
 // In returns a policy of one tool that denies when a condition holds.
-func In(tool, condition string) string { return "package ambit.tools." + tool + "\n\n" + When(condition) }
+func In(tool, condition string) string {
+	return "package ambit.tools." + tool + "\n\n" + When(condition)
+}
 
 // ShopDir returns the policy directory of the shop.
 func ShopDir(t testing.TB) fstest.MapFS {
