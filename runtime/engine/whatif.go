@@ -19,7 +19,7 @@ func (t *Turn) WhatIf(ctx context.Context, in runtime.Call) Verdict {
 		return Verdict{Outcome: outcomes.NoRun(in)}
 	}
 	c.dry = true
-	if refused := c.enterExecutor(); refused != nil {
+	if refused := c.place.Enter(c.record.Tool); refused != nil {
 		s := t.run.session
 		s.mu.Lock()
 		defer s.mu.Unlock()
