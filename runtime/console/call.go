@@ -135,7 +135,7 @@ func (p *pages) artifact(q *request) error {
 	}
 	data, err := p.exec.Artifact(q.Context(), *c.Artifact)
 	if err != nil {
-		p.report(err)
+		p.tell(err)
 		return problem(httpguard.NotFound, "the artifact is not kept any more, or damaged")
 	}
 	h := q.w.Header()

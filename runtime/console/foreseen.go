@@ -66,7 +66,7 @@ func (p *pages) around(q *request, d *approvalPage) {
 		err = p.addAfter(q, d)
 	}
 	if err != nil {
-		p.report(err)
+		p.tell(err)
 	}
 }
 

@@ -138,7 +138,7 @@ func (p *pages) readable(q *request, after, last uint64) (list []journal.Entry, 
 		if at <= after || at > last || len(damaged) == maxDamages {
 			return list, damaged, err
 		}
-		p.report(err)
+		p.tell(err)
 		damaged, after = append(damaged, at), at
 	}
 	return list, damaged, nil
@@ -177,7 +177,7 @@ func (p *pages) entry(q *request) error {
 	}
 	list, err := p.store.Read(q.Context(), seq-1, 1)
 	if at := damagedAt(err); at == seq {
-		p.report(err)
+		p.tell(err)
 		return problem(httpguard.Damaged, "entry "+strconv.FormatUint(seq, 10))
 	}
 	switch {

@@ -54,10 +54,16 @@ func (p *pages) refusalOf(err error) refusal {
 		told.Reason = string(a.Code)
 		return refusal{told}
 	}
-	if !errors.Is(err, context.Canceled) { // otherwise the client is gone, as when a person goes on to another page
+	p.tell(err)
+	return refusal{httpguard.ProblemOf(httpguard.Failed, "")}
+}
+
+// tell reports an error to the application, but for that of a request whose client is gone, as when a person goes
+// on to another page.
+func (p *pages) tell(err error) {
+	if !errors.Is(err, context.Canceled) {
 		p.report(err)
 	}
-	return refusal{httpguard.ProblemOf(httpguard.Failed, "")}
 }
 
 // codeOf returns the code for the result of an action.

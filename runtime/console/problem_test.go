@@ -19,5 +19,6 @@ func TestWhatIsReported(t *testing.T) {
 	broken := errors.New("the disk is gone")
 	assert.Equal(t, httpguard.Failed, p.refusalOf(fmt.Errorf("read: %w", context.Canceled)).Code)
 	assert.Equal(t, httpguard.Failed, p.refusalOf(broken).Code)
+	p.tell(fmt.Errorf("the calls before: %w", context.Canceled))
 	assert.Equal(t, []error{broken}, reported)
 }

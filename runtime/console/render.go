@@ -53,7 +53,7 @@ func (p *pages) render(q *request, status int, name, title string, data any) {
 		Title: title, App: p.title, Who: q.by, Link: p.link, Menu: p.menu(q), CanLogOut: q.by.Method == operator.Owner || q.by.Method == operator.User, Data: data,
 	})
 	if err != nil {
-		p.report(err)
+		p.tell(err)
 		httpguard.ProblemOf(httpguard.Failed, "").Write(q.w)
 		return
 	}

@@ -55,7 +55,7 @@ func (p *pages) export(q *request) error {
 	if err == nil || q.Context().Err() != nil {
 		return nil
 	}
-	p.report(err)
+	p.tell(err)
 	at := max(damagedAt(err), last+1)
 	_, _ = fmt.Fprintf(q.w, "{\"seq\":%d,\"code\":%q}\n", at, httpguard.Damaged) // the client is gone otherwise
 	return nil
