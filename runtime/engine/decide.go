@@ -246,7 +246,7 @@ func (c *call) reserve() admission {
 // Admission and start are then one step.
 func (c *call) startsNow() bool {
 	return c.batch == nil && c.consent == nil && !c.exec.sched.Counts() && !c.place.Limited() &&
-		!c.turn.blocks(c.tool.Index) && c.exec.workers.Halted() == 0
+		!c.turn.blocked.Has(c.tool.Index) && c.exec.workers.Halted() == 0
 }
 
 // recordAuthorized records that the call is admitted, and queues it for a slot of its tool. Both
@@ -270,7 +270,7 @@ func (c *work) keepVerdict(e *result) {
 
 // checkBlocked refuses a tool that timed out in this turn and may not be retried.
 func (c *ident) checkBlocked() *result {
-	if !c.turn.blocks(c.tool.Index) {
+	if !c.turn.blocked.Has(c.tool.Index) {
 		return nil
 	}
 	return denied(outcomes.Blocked(c.record.Tool))

@@ -49,7 +49,7 @@ func (c *call) checkGates() *result {
 	if left, bounded := c.turn.remainingBudget(c.now); bounded && left < max(c.turn.minimum, 1) {
 		return denied(outcomes.BudgetLeft(left, c.turn.minimum))
 	}
-	if !c.turn.blocks(c.tool.Index) {
+	if !c.turn.blocked.Has(c.tool.Index) {
 		return nil
 	}
 	if r := c.deniedForGood(); r != nil {

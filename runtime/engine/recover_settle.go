@@ -167,7 +167,7 @@ func (a rerun) admitAgain(allowed bool) admission {
 		return notAdmitted(&result{outcome: runtime.Outcome{Message: "the policy does not let it run as it was"}})
 	}
 	c.place.RequestSlot(func() {})
-	if c.place.Granted() != nil || c.turn.blocks(c.tool.Index) {
+	if c.place.Granted() != nil || c.turn.blocked.Has(c.tool.Index) {
 		return admission{}
 	}
 	return admission{ends: a.startAgain(true)}
