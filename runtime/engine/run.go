@@ -74,8 +74,7 @@ func (r *Run) Agent() string {
 }
 
 // WithPrincipal returns r for calls that are made on behalf of another principal. The principal has
-// its own counters, order, groups and grants. The run, its phase and the limit that all its tools
-// share are the same.
+// its own counters, order, groups, grants and budget. The run and its phase are the same.
 func (r *Run) WithPrincipal(principal string) *Run {
 	if r == nil || r.session == nil {
 		return r

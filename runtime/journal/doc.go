@@ -9,5 +9,6 @@
 //
 // A Journal stores entries. Memory keeps them in memory, for tests and for
 // programs that need no durability; runtime/sqlite keeps them in a file.
-// Package runtimetest has the suite that every implementation passes.
+// Package runtimetest has the suites that every implementation passes, and those of
+// an Owner, a Fencer and a Keeper.
 package journal

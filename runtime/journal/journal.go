@@ -66,7 +66,8 @@ type CallKey struct{ Session, Call string }
 type Journal interface {
 	// Append stores entries, all of them or none, and returns when they would
 	// outlive a crash. The first one continues the journal, otherwise nothing is
-	// stored and the error is ErrConflict. After an error of which it is not known
+	// stored and the error is ErrConflict. While the journal cannot be written it is
+	// ErrUnavailable, nothing is stored, and the same entries may come again. After an error of which it is not known
 	// what it left behind every later Append fails with ErrLost.
 	Append(ctx context.Context, entries []Entry) error
 

@@ -115,7 +115,7 @@ func (o *owner) duplicate(now Instant, t *tool, c *Call, own *call) (Verdict, bo
 	return Verdict{Of: e.call, Violations: []Violation{{Reason: ReasonIdempotencyConflict}}}, true
 }
 
-// checkOrder adds what start_constraint, requires_preceding and must_precede say (SEMANTICS 4.11 and 4.13).
+// checkOrder adds what start_constraint, requires_preceding and must_precede say (SEMANTICS 4.11, 4.12 and 4.13).
 func (s *State) checkOrder(vs []Violation, p *place) []Violation {
 	t, f := p.tool, p.facts
 	if !t.start && len(s.engine.starts) > 0 && (f == nil || f.unstarted > 0) {

@@ -30,7 +30,7 @@
 //
 // Slots are counted by run, agent and principal: a sub-agent, which is an Agent
 // name, has counters of its own. The shared limit of the set is one counter of
-// the run, for all callers. Groups and the successes that order rules check are
+// a principal in a run, which its sub-agents share (SEMANTICS 4.2). Groups and the successes that order rules check are
 // held by run and principal; exit requirements and the phase by the run, whose
 // required tools any principal may satisfy. Cooldowns, equal calls and
 // idempotency keys are held by principal, over all runs of the session. The

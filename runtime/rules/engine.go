@@ -92,7 +92,7 @@ func Compile(cfg Config) (*Engine, error) {
 	return e, nil
 }
 
-// newTool returns the part of a tool that refers to no other (SEMANTICS 4.2, 4.8, 4.12 and 4.13).
+// newTool returns the part of a tool that refers to no other (SEMANTICS 4.2, 4.7, 4.8 and 4.12).
 func newTool(index int, d *Tool, set *Rules) *tool {
 	r := &d.Rules
 	t := &tool{
@@ -113,7 +113,7 @@ func newTool(index int, d *Tool, set *Rules) *tool {
 	return t
 }
 
-// resolve sets what refers to other tools and to groups (SEMANTICS 4.10).
+// resolve sets what refers to other tools and to groups (SEMANTICS 4.10, 4.12 and 4.13).
 func (e *Engine) resolve(t *tool, r *Rules) []error {
 	var errs []error
 	names := func(rule string, list []string) []*tool {

@@ -14,7 +14,7 @@ import (
 const DefaultUndoTTL = time.Hour
 
 // Config returns the configuration of the rule engine for the tools of some declarations. reminders is
-// how often a model that stops is reminded of required tools; 0: the default (SEMANTICS 4.7).
+// how often a model that stops is reminded of required tools; 0: the default (SEMANTICS 4.15).
 func Config(specs []*runtime.Spec, reminders int) rules.Config {
 	cfg := rules.Config{Reminders: reminders}
 	for _, s := range specs {
@@ -35,7 +35,7 @@ func Config(specs []*runtime.Spec, reminders int) rules.Config {
 }
 
 // ruleTool returns the rules of the tool, merged with those rules of its set that apply to each
-// tool separately (SEMANTICS 4.8 and 4.9).
+// tool separately (SEMANTICS 4.2, 4.7, 4.8 and 4.9).
 func ruleTool(s *runtime.Spec) rules.Tool {
 	t := rules.Tool{
 		Name: s.Name, Rules: s.Rules, Dedupe: s.Dedupe, Idempotent: s.Idempotent,
