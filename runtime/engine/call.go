@@ -9,13 +9,13 @@ import (
 	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/internal/attempt"
 	"github.com/ambit-tools/ambit/runtime/internal/callctx"
+	"github.com/ambit-tools/ambit/runtime/internal/capacity"
 	"github.com/ambit-tools/ambit/runtime/internal/commitlog"
 	"github.com/ambit-tools/ambit/runtime/internal/deadline"
 	"github.com/ambit-tools/ambit/runtime/internal/decision"
 	"github.com/ambit-tools/ambit/runtime/internal/facts"
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
 	"github.com/ambit-tools/ambit/runtime/internal/metadata"
-	"github.com/ambit-tools/ambit/runtime/internal/outcomes"
 	"github.com/ambit-tools/ambit/runtime/internal/progress"
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
 	"github.com/ambit-tools/ambit/runtime/internal/tally"
@@ -74,13 +74,10 @@ type work struct {
 	values             tools.Values
 	heartbeat          bool // the model asked to be continued
 	obligations        []runtime.Obligation
-	slotGranted        *sched.Event // fires when the call has a slot; nil: it does not wait for one
-	slot               bool         // holds a slot of its tool
-	inFlight           bool         // counted in the capacity
-	inGates            bool         // counted in the gates
-	needsReadmission   bool         // after a restart: it is evaluated again, and still holds its reservation
-	declarationChanged bool         // it waits for consent that was requested under another declaration of its tool
-	workReturned       bool         // the work returned without a panic and without Goexit
+	place              capacity.Place // what it holds of the capacity of the executor
+	needsReadmission   bool           // after a restart: it is evaluated again, and still holds its reservation
+	declarationChanged bool           // it waits for consent that was requested under another declaration of its tool
+	workReturned       bool           // the work returned without a panic and without Goexit
 }
 
 // consentState holds what a call knows of the consent that it needs.
@@ -180,68 +177,8 @@ func (c *ident) deadline() time.Duration {
 	return d
 }
 
-// enterExecutor counts c among the calls in flight. It returns the outcome of a call
-// that exceeds the capacity, nil otherwise. No event is emitted for such a call, and its id can be
-// used again.
-func (c *work) enterExecutor() *runtime.Outcome {
-	e := c.exec
-	if e.capacity.inFlight.Add(1) > e.capacity.limit {
-		e.capacity.inFlight.Add(-1)
-		e.capacity.refused.Add(1)
-		out := outcomes.ExecutorBusy(c.record.Tool, e.capacity.limit, leastRetry)
-		return &out
-	}
-	c.inFlight = true
-	if c.tool == nil {
-		return nil
-	}
-	slot := &e.slots[c.tool.Index]
-	if !slot.Enter() {
-		c.leaveExecutor()
-		e.capacity.refused.Add(1)
-		out := outcomes.ToolBusy(c.record.Tool, slot.Most(), slot.RetryAfter())
-		return &out
-	}
-	return nil
-}
-
-// reenterExecutor counts c, which was admitted before, regardless of the limits.
-func (c *work) reenterExecutor() {
-	c.inFlight = true
-	c.exec.capacity.inFlight.Add(1)
-	c.exec.slots[c.tool.Index].Enter()
-}
-
-// leaveExecutor undoes enterExecutor.
-func (c *work) leaveExecutor() {
-	if !c.inFlight {
-		return
-	}
-	c.inFlight = false
-	c.exec.capacity.inFlight.Add(-1)
-	if c.tool != nil {
-		c.exec.slots[c.tool.Index].Leave()
-	}
-}
-
-// releaseResources releases what the call holds beyond its outcome: its slot and its place in the
-// counts of the executor and the run.
-func (c *work) releaseResources() {
-	if c.slotGranted != nil {
-		c.exec.slots[c.tool.Index].CancelWait(c.slotGranted, &c.exec.sched)
-		c.slotGranted = nil
-	}
-	if c.slot {
-		c.exec.slots[c.tool.Index].ReleaseAfter(c.clock().Sub(c.now), &c.exec.sched)
-		c.slot = false
-	}
-	c.leaveExecutor()
-	if c.inGates {
-		c.run.node.Workers.Leave()
-		c.exec.gate.Leave()
-		c.inGates = false
-	}
-}
+// releaseResources releases what the call holds beyond its outcome.
+func (c *work) releaseResources() { c.place.Release(c.clock, c.now) }
 
 var _ attempt.Owner = (*call)(nil)
 

@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/internal/capacity"
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
 	"github.com/ambit-tools/ambit/runtime/internal/outcomes"
 	"github.com/ambit-tools/ambit/runtime/internal/usercode"
@@ -35,19 +36,18 @@ func (c *call) submitApproved() {
 		c.finish(denied(outcomes.Redeclared()))
 		return
 	}
-	if !c.exec.gate.Enter() {
+	switch c.place.EnterGates(&c.run.node.Workers) {
+	case capacity.Executor:
 		c.finish(denied(outcomes.ShuttingDown()))
 		return
-	}
-	if !c.run.node.Workers.Enter() {
-		c.exec.gate.Leave()
+	case capacity.Run:
 		c.finish(aborted(outcomes.RunClosed()))
 		return
 	}
 	trace(c)
 	c.progress.Lock()
-	c.inGates, c.workReturned = true, false
-	c.reenterExecutor()
+	c.workReturned = false
+	c.place.Reenter()
 	c.values.Args, c.values.Text, c.now = c.values.Final, c.values.FinalText, c.clock()
 	c.progress.Submit(c.now)
 	c.workCtx = context.WithoutCancel(c.ctx)

@@ -245,15 +245,15 @@ func (c *call) reserve() admission {
 // startsNow reports whether an admitted call need not wait for anything before it starts.
 // Admission and start are then one step.
 func (c *call) startsNow() bool {
-	return c.batch == nil && c.consent == nil && !c.exec.sched.Counts() && !c.exec.slots[c.tool.Index].Limited() &&
-		!c.turn.blocks(c.tool.Index) && c.exec.workers.Halted() == 0
+	return c.batch == nil && c.consent == nil && !c.exec.sched.Counts() && !c.place.Limited() &&
+		!c.turn.blocked.Has(c.tool.Index) && c.exec.workers.Halted() == 0
 }
 
 // recordAuthorized records that the call is admitted, and queues it for a slot of its tool. Both
 // are one step: calls get slots in the order of their records, which a replay follows.
 func (c *call) recordAuthorized() {
 	c.progress.Scope.SetEffect(c.worker.Scratch.effect)
-	c.requestSlot(func() {
+	c.place.RequestSlot(func() {
 		c.transition(runtime.EventAuthorized, runtime.StateAuthorized, &note{at: c.now, session: true})
 	})
 }
@@ -270,7 +270,7 @@ func (c *work) keepVerdict(e *result) {
 
 // checkBlocked refuses a tool that timed out in this turn and may not be retried.
 func (c *ident) checkBlocked() *result {
-	if !c.turn.blocks(c.tool.Index) {
+	if !c.turn.blocked.Has(c.tool.Index) {
 		return nil
 	}
 	return denied(outcomes.Blocked(c.record.Tool))
@@ -288,31 +288,18 @@ func (c *call) awaitTurn() *result {
 		}
 		c.now = c.clock()
 	}
-	if c.slotGranted != nil {
+	if granted := c.place.Granted(); granted != nil {
 		due := c.progress.TurnEnds()
 		if due.IsZero() {
 			due = c.clock().Add(c.deadline())
 		}
-		if !c.progress.Enter(lifecycle.Queued, due, c.now) || c.exec.sched.Wait(c.slotGranted, c.done(), nil) == sched.Second {
+		if !c.progress.Enter(lifecycle.Queued, due, c.now) || c.exec.sched.Wait(granted, c.done(), nil) == sched.Second {
 			return workerDone
 		}
-		c.slotGranted, c.slot = nil, true
+		c.place.Take()
 		c.now = c.clock()
 	}
 	return c.checkBlocked()
-}
-
-// requestSlot queues the call for a slot of its tool, and calls then in the same step.
-func (c *work) requestSlot(then func()) {
-	slots := &c.exec.slots[c.tool.Index]
-	if !slots.Limited() {
-		then()
-		return
-	}
-	slots.AcquireThen(func(wait *sched.Event) {
-		c.slotGranted, c.slot = wait, wait == nil
-		then()
-	})
 }
 
 // waitFor waits for an event, if there is one, and reports false when the call has ended.

@@ -3,6 +3,7 @@ package engine
 import (
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/action"
+	"github.com/ambit-tools/ambit/runtime/internal/capacity"
 	"github.com/ambit-tools/ambit/runtime/internal/commitlog"
 	"github.com/ambit-tools/ambit/runtime/internal/outcomes"
 	"github.com/ambit-tools/ambit/runtime/rules"
@@ -29,14 +30,12 @@ func (c *ident) lookup() *result {
 // checkGates counts the call in the executor and the run, and checks that the journal can be
 // written, that the context is not done, and that the turn has the minimum budget left.
 func (c *call) checkGates() *result {
-	if !c.exec.gate.Enter() {
+	switch c.place.EnterGates(&c.run.node.Workers) {
+	case capacity.Executor:
 		return denied(outcomes.ShuttingDown())
-	}
-	if !c.run.node.Workers.Enter() {
-		c.exec.gate.Leave()
+	case capacity.Run:
 		return denied(outcomes.RunFinished())
 	}
-	c.inGates = true
 	err := c.exec.log.Health()
 	if err == nil && c.unrecorded {
 		err = commitlog.ErrStalled // the commit log was stalled when the call was made
@@ -50,7 +49,7 @@ func (c *call) checkGates() *result {
 	if left, bounded := c.turn.remainingBudget(c.now); bounded && left < max(c.turn.minimum, 1) {
 		return denied(outcomes.BudgetLeft(left, c.turn.minimum))
 	}
-	if !c.turn.blocks(c.tool.Index) {
+	if !c.turn.blocked.Has(c.tool.Index) {
 		return nil
 	}
 	if r := c.deniedForGood(); r != nil {

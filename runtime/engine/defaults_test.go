@@ -8,6 +8,7 @@ import (
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/consent"
+	"github.com/ambit-tools/ambit/runtime/internal/capacity"
 	"github.com/ambit-tools/ambit/runtime/internal/tools"
 	"github.com/ambit-tools/ambit/runtime/rules"
 )
@@ -34,7 +35,7 @@ func TestDefaultsOfTheEngine(t *testing.T) {
 		"input":         {64 << 10, runtime.DefaultInputLimit},
 		"output":        {1 << 20, runtime.DefaultOutputLimit},
 		"in flight":     {1024, DefaultMaxInFlight},
-		"queue":         {4, queueFactor},
+		"queue":         {4, capacity.QueueFactor},
 		"open requests": {100, DefaultMaxOpenRequests},
 		"reminders":     {2, rules.DefaultReminders},
 		"artifact":      {12000, runtime.DefaultArtifactOver},

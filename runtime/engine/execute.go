@@ -79,7 +79,7 @@ func (t *Turn) open(ctx context.Context, in runtime.Call, done <-chan struct{}) 
 	if c == nil {
 		return nil, nil
 	}
-	refused := c.enterExecutor()
+	refused := c.place.Enter(c.record.Tool)
 	earlier = c.register(refused)
 	if earlier == nil {
 		trace(c)
@@ -87,7 +87,7 @@ func (t *Turn) open(ctx context.Context, in runtime.Call, done <-chan struct{}) 
 	if earlier == nil && refused == nil {
 		return c, nil
 	}
-	c.leaveExecutor()
+	c.place.Leave()
 	switch {
 	case earlier == nil:
 		c.observe(done)
@@ -148,6 +148,7 @@ func (t *Turn) newCall(ctx context.Context, in runtime.Call) *call {
 	}
 	c.progress.Life.Prepare(time.Time{})
 	c.trail.Open(c.exec.log)
+	c.place = c.exec.capacity.Place(tool)
 	r.Live = c
 	c.size = len(in.Input)
 	r.SetInput(in.Input, tool.InputLimit())

@@ -10,6 +10,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime/internal/acts"
 	"github.com/ambit-tools/ambit/runtime/internal/approvals"
 	"github.com/ambit-tools/ambit/runtime/internal/attempt"
+	"github.com/ambit-tools/ambit/runtime/internal/capacity"
 	"github.com/ambit-tools/ambit/runtime/internal/commands"
 	"github.com/ambit-tools/ambit/runtime/internal/commitlog"
 	"github.com/ambit-tools/ambit/runtime/internal/evaluations"
@@ -48,6 +49,7 @@ type Executor struct {
 	live         func(journal.Live) // gets what handlers report; nil: none is set
 	polled       bool               // the application polls Requests
 
+	maxInFlight     int                  // calls that it works on at once
 	maxOpenRequests int                  // of a session
 	onConsentEvent  func(*consent.Event) // gets every change of requests and grants; nil: none is set
 
@@ -72,11 +74,9 @@ type Executor struct {
 	policyTimeout time.Duration   // how long an evaluation of the policy may take
 
 	evaluations evaluations.Evaluations
-	slots       []sched.Slots // by position in the registry
-	lingering   atomic.Int64  // handlers that still run although their call has ended
-	capacity    capacity
+	lingering   atomic.Int64 // handlers that still run although their call has ended
+	capacity    capacity.Capacity
 	tally       tally.Tally
-	gate        sched.Gate
 	workers     workers.Pool[call, scratch]
 }
 
@@ -89,24 +89,8 @@ const DefaultMinimumBudget = 5 * time.Second
 // grace is how long an outcome waits for effects under the fence that had begun before the call ended.
 const grace = lifecycle.GracePeriod
 
-// A capacity counts the calls that an executor works on, from their arrival until their
-// handler has returned or they wait for consent. A handler that outlives its call
-// counts as long as it runs, so that the count bounds goroutines.
-type capacity struct {
-	limit    int64
-	inFlight atomic.Int64
-	refused  atomic.Uint64
-}
-
-const (
-	// DefaultMaxInFlight is how many calls an executor works on at once.
-	DefaultMaxInFlight = 1024
-	// queueFactor is how many calls may wait for each slot of a tool that does not
-	// declare limits.queue.
-	queueFactor = 4
-	// leastRetry is the smallest Detail.RetryAfter of an at_capacity outcome.
-	leastRetry = time.Second
-)
+// DefaultMaxInFlight is how many calls an executor works on at once.
+const DefaultMaxInFlight = 1024
 
 // Registry returns the tools of e.
 func (e *Executor) Registry() *runtime.Registry {

@@ -34,7 +34,7 @@ func (e *Executor) Veiled(d rules.Digest) rules.Digest {
 
 // Block keeps the tool at position i from running until the turn ends, as a tool that
 // timed out is.
-func (t *Turn) Block(i int) { t.block(i) }
+func (t *Turn) Block(i int) { t.blocked.Add(i) }
 
 // WorkerDoneHolds reports whether the result that all calls share holds something of one.
 func WorkerDoneHolds() bool { return workerDone.verdict != nil || workerDone.outcome.CallID != "" }

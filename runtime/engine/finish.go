@@ -164,7 +164,7 @@ func (c *call) completeOutcome(out *runtime.Outcome, now time.Time, started bool
 	}
 	outcomes.AddEffect(out, c.tool.Spec.Effect == runtime.SideEffectRead)
 	if out.Kind == runtime.TimedOut && !out.Retryable && !c.dry {
-		c.turn.block(c.tool.Index)
+		c.turn.blocked.Add(c.tool.Index)
 	}
 }
 

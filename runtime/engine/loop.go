@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/internal/deadline"
@@ -63,38 +62,12 @@ func (r *Run) Periodic(ctx context.Context) error {
 	r.session.mu.Lock()
 	closed := r.node.Closed(&e.sched)
 	r.session.mu.Unlock()
-	e.sched.Busy(len(specs))
-	all := sched.NewEvent()
-	var running sync.WaitGroup
-	running.Add(len(specs))
-	for _, spec := range specs {
-		go func() {
-			defer e.sched.Busy(-1)
-			defer running.Done()
-			r.repeat(ctx, spec, closed)
-		}()
-	}
-	go func() { running.Wait(); e.sched.Fire(all) }()
-	e.sched.Wait(all, nil, nil)
+	sched.Together(&e.sched, specs, func(spec *runtime.Spec) {
+		sched.Repeat(&e.sched, spec.Every, closed, ctx.Done(), func() {
+			r.Turn(TurnConfig{}).Execute(ctx, runtime.Call{Tool: spec.Name, Input: []byte(spec.Args)})
+		})
+	})
 	return nil
-}
-
-// repeat makes the calls of one periodic tool.
-func (r *Run) repeat(ctx context.Context, spec *runtime.Spec, closed *sched.Event) {
-	e := r.session.exec
-	next := e.sched.Now().Add(spec.Every)
-	for {
-		due := sched.NewEvent()
-		timer := e.sched.After(e.sched.Until(next), func() { e.sched.Fire(due) })
-		if e.sched.Wait(due, closed, ctx.Done()) != sched.First {
-			timer.Stop()
-			return
-		}
-		r.Turn(TurnConfig{}).Execute(ctx, runtime.Call{Tool: spec.Name, Input: []byte(spec.Args)})
-		for now := e.sched.Now(); !next.After(now); {
-			next = next.Add(max(spec.Every, now.Sub(next)/spec.Every*spec.Every))
-		}
-	}
 }
 
 // ModelStopped records that the model answered without a call, and returns the status of the run.

@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -18,7 +17,6 @@ import (
 	"github.com/ambit-tools/ambit/runtime/internal/entry"
 	"github.com/ambit-tools/ambit/runtime/internal/lease"
 	"github.com/ambit-tools/ambit/runtime/internal/ruleinput"
-	"github.com/ambit-tools/ambit/runtime/internal/sched"
 	"github.com/ambit-tools/ambit/runtime/internal/tap"
 	"github.com/ambit-tools/ambit/runtime/internal/tools"
 	"github.com/ambit-tools/ambit/runtime/internal/usercode"
@@ -36,7 +34,7 @@ func NewExecutor(reg *runtime.Registry, policy runtime.Policy, opts ...Option) (
 		return nil, errors.New("the policy is nil: an executor without a policy would deny every call")
 	}
 	e := &Executor{reg: reg, tools: tools.Of(reg), policy: policy, operators: operator.Defaults{}, minimum: DefaultMinimumBudget, policyTimeout: runtime.DefaultPolicyTimeout}
-	e.capacity.limit, e.maxOpenRequests = DefaultMaxInFlight, DefaultMaxOpenRequests
+	e.maxInFlight, e.maxOpenRequests = DefaultMaxInFlight, DefaultMaxOpenRequests
 	for _, opt := range opts {
 		opt(e)
 	}
@@ -46,8 +44,8 @@ func NewExecutor(reg *runtime.Registry, policy runtime.Policy, opts ...Option) (
 	if e.minimum < 0 || e.policyTimeout <= 0 {
 		return nil, fmt.Errorf("the minimum budget %v is negative or the policy timeout %v is not positive", e.minimum, e.policyTimeout)
 	}
-	if e.capacity.limit < 1 {
-		return nil, fmt.Errorf("at most %d calls in flight: an executor works on one at least", e.capacity.limit)
+	if e.maxInFlight < 1 {
+		return nil, fmt.Errorf("at most %d calls in flight: an executor works on one at least", e.maxInFlight)
 	}
 	if e.maxOpenRequests < 1 {
 		return nil, fmt.Errorf("at most %d open requests of a session: nobody could ever be asked", e.maxOpenRequests)
@@ -71,11 +69,8 @@ func NewExecutor(reg *runtime.Registry, policy runtime.Policy, opts ...Option) (
 	e.workers.Open(&e.sched, e.instantZero, (*call).execute, func(c *call) time.Time { return timer{c}.expire() })
 	e.evaluations.Open(&e.sched, reg.Len(), e.policyTimeout)
 	e.openTap()
-	e.slots = make([]sched.Slots, reg.Len())
-	for i, t := range e.tools {
-		openSlots(&e.slots[i], t.Spec.Limits)
-	}
-	e.openTally()
+	e.capacity.Open(&e.sched, e.maxInFlight, e.tools, &e.tally.Queued)
+	e.tally.Report = func(err error) { e.report(&action.CallError{Err: err}) }
 	e.judge = acts.Judge{Sched: &e.sched, Policy: e.operators, Timeout: e.policyTimeout, Record: e.recordAct, Report: e.report}
 	return e, nil
 }
@@ -95,12 +90,6 @@ func (e *Executor) compile() (err error) {
 		e.wants[i] = e.engine.Wants(s.Name)
 	}
 	return nil
-}
-
-// openSlots sets how many calls of a tool run at once, and how many may wait.
-func openSlots(s *sched.Slots, limits runtime.Limits) {
-	queue := cmp.Or(limits.Queue, queueFactor*limits.Concurrency) // NoQueue is negative
-	s.Open(limits.Concurrency, max(queue, 0))
 }
 
 // openApprovals prepares the requests and grants of e.
@@ -135,14 +124,6 @@ func (e *Executor) openTap() {
 			e.report(&action.CallError{Tool: in.Tool.Name, CallID: in.CallID, SessionID: in.SessionID, RunID: in.RunID, Err: err})
 		},
 	})
-}
-
-// openTally prepares the counts of e.
-func (e *Executor) openTally() {
-	e.tally.Report = func(err error) { e.report(&action.CallError{Err: err}) }
-	for i := range e.slots {
-		e.slots[i].CountIn(&e.tally.Queued)
-	}
 }
 
 // openLog prepares lease and commit log, which write nothing before recovery has read the journal.

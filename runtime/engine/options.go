@@ -83,7 +83,7 @@ func WithParticipant(name string, p runtime.Participant) Option {
 // their call do. The default is wrong when the calls in flight do not fit into memory, or when more
 // callers than that share the executor and should wait instead of retrying.
 func WithMaxInFlight(n int) Option {
-	return func(e *Executor) { e.capacity.limit = int64(n) }
+	return func(e *Executor) { e.maxInFlight = n }
 }
 
 // WithApprover adds an approver that is notified of every request for consent.

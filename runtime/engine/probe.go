@@ -22,10 +22,10 @@ func (e *Executor) Probe(ctx context.Context, requestID string, a action.Answer)
 		return consent.Prospect{Rejection: consent.UnknownRequest}
 	}
 	ctx, answer := deadline.OrBackground(ctx), approvals.AnswerOf(&a)
-	if !e.gate.Enter() {
+	if !e.capacity.Gate.Enter() {
 		return consent.Prospect{Rejection: consent.NotRecorded}
 	}
-	defer e.gate.Leave()
+	defer e.capacity.Gate.Leave()
 	answer.Barred = !e.mayAnswer(ctx, requestID, answer, a.By, true)
 	var s *approvals.Subject
 	if c.tool != nil && !c.declarationChanged {

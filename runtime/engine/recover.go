@@ -253,6 +253,7 @@ func (e *Executor) callOf(s *Session, r *history.Call, rec *callRecord) *call {
 		c.progress.Scope.Begin(c.workCtx, time.Time{})
 	}
 	c.tool = e.lookup(r.Tool)
+	c.place = e.capacity.Place(c.tool)
 	if c.tool != nil {
 		c.notes = c.tool.Spec.Migration(r.Tool)
 	}

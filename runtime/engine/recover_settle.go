@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/internal/capacity"
 	"github.com/ambit-tools/ambit/runtime/internal/history"
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
 	"github.com/ambit-tools/ambit/runtime/internal/outcomes"
@@ -83,7 +84,7 @@ func (i interrupted) resubmit() {
 	c := i.c
 	c.progress.Lock()
 	c.progress.Life.Prepare(c.progress.TurnEnds())
-	c.reenterExecutor()
+	c.place.Reenter()
 	c.progress.Unlock()
 	c.progress.Resubmit()
 	trace(c)
@@ -104,17 +105,11 @@ func (a rerun) allowed() bool {
 // The call keeps its reservation.
 func (a rerun) begin() {
 	c := a.c
-	entered := c.exec.gate.Enter()
-	if entered && !c.run.node.Workers.Enter() {
-		c.exec.gate.Leave()
-		entered = false
-	}
-	if !entered {
+	if c.place.EnterGates(&c.run.node.Workers) != capacity.None {
 		c.finish(c.interruption)
 		return
 	}
-	c.inGates = true
-	c.reenterExecutor()
+	c.place.Reenter()
 	c.progress.Resubmit()
 	trace(c)
 	c.progress.Life.Rerun()
@@ -171,8 +166,8 @@ func (a rerun) admitAgain(allowed bool) admission {
 		// restoreInterruption completes this result
 		return notAdmitted(&result{outcome: runtime.Outcome{Message: "the policy does not let it run as it was"}})
 	}
-	c.requestSlot(func() {})
-	if c.slotGranted != nil || c.turn.blocks(c.tool.Index) {
+	c.place.RequestSlot(func() {})
+	if c.place.Granted() != nil || c.turn.blocked.Has(c.tool.Index) {
 		return admission{}
 	}
 	return admission{ends: a.startAgain(true)}

@@ -3,13 +3,11 @@ package engine
 import (
 	"fmt"
 	"maps"
-	"sync/atomic"
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/internal/facts"
-	"github.com/ambit-tools/ambit/runtime/internal/lockorder"
 	"github.com/ambit-tools/ambit/runtime/internal/metadata"
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
 	"github.com/ambit-tools/ambit/runtime/internal/session"
@@ -34,7 +32,7 @@ type Run struct {
 	id        string
 	agent     string // the sub-agent that calls; empty: the run itself
 	principal string
-	facts     factView
+	facts     facts.Following // as the principal, or sub-agent, sees them; guarded by the session
 	node      *runNode
 }
 
@@ -106,26 +104,13 @@ func (r *Run) Child(cfg RunConfig) *Run {
 	return &Run{session: s, id: r.id, agent: cfg.ID, principal: r.principal, node: p}
 }
 
-// A factView is the facts of one run as one principal, or sub-agent, sees them.
-// The session guards it.
-type factView struct {
-	state   uint64          // version of the rule state at the last comparison
-	last    *facts.Snapshot // the latest snapshot
-	changed []int
-}
-
 // currentFacts returns the current facts of r. Two snapshots are the same pointer when nothing in
 // them has changed. The session's lock is held.
 func (r *Run) currentFacts() *facts.Snapshot {
-	v := &r.facts
 	state := r.session.memory.Rules()
-	if v.last != nil && v.state == state.Version() {
-		return v.last
-	}
-	v.state = state.Version()
-	used, successes := state.Counts(r.id, r.agent, r.principal)
-	v.last = v.last.Next(r.session.exec.reg.Len(), used, successes, &v.changed)
-	return v.last
+	return r.facts.At(state.Version(), r.session.exec.reg.Len(), func() (used, successes []int32) {
+		return state.Counts(r.id, r.agent, r.principal)
+	})
 }
 
 // A TurnConfig describes a Turn.
@@ -142,11 +127,8 @@ type Turn struct {
 	budgetEnds  time.Time     // zero: no budget
 	limit       time.Duration // of an attempt; 0: that of its tool
 	consentWait time.Duration
-	minimum     time.Duration // the part of the budget that a call needs to be admitted
-
-	blocking atomic.Bool // blocked is not empty
-	mu       lockorder.Mutex[lockorder.Turn]
-	blocked  map[int]struct{} // positions of tools that timed out and must not run again in the turn
+	minimum     time.Duration   // the part of the budget that a call needs to be admitted
+	blocked     session.Blocked // the tools that timed out
 }
 
 // Turn starts a turn of r. Its budget runs from now.
@@ -177,28 +159,6 @@ func (t *Turn) remainingBudget(now time.Time) (d time.Duration, ok bool) {
 		return 0, false
 	}
 	return t.budgetEnds.Sub(now), true
-}
-
-// block keeps the tool at position i from running until the turn ends.
-func (t *Turn) block(i int) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.blocked == nil {
-		t.blocked = map[int]struct{}{}
-	}
-	t.blocked[i] = struct{}{}
-	t.blocking.Store(true)
-}
-
-// blocks reports whether the tool at position i is blocked.
-func (t *Turn) blocks(i int) bool { return t.blocking.Load() && t.isBlocked(i) }
-
-// isBlocked is blocks when at least one tool is blocked.
-func (t *Turn) isBlocked(i int) bool {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	_, blocked := t.blocked[i]
-	return blocked
 }
 
 // A BatchMode says how the calls of a batch follow each other.

@@ -150,10 +150,10 @@ func (s *Session) StartRun(ctx context.Context, cfg RunConfig) (*Run, error) {
 	if err := metadata.Check(cfg.Metadata); err != nil {
 		return nil, fmt.Errorf("a run cannot be started: %w", err)
 	}
-	if !s.exec.gate.Enter() {
+	if !s.exec.capacity.Gate.Enter() {
 		return nil, errors.New("the executor is shutting down: it starts no runs")
 	}
-	defer s.exec.gate.Leave()
+	defer s.exec.capacity.Gate.Leave()
 	if err := s.exec.log.Health(); err != nil {
 		return nil, fmt.Errorf("a run cannot be recorded: %w", err)
 	}

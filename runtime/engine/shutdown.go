@@ -34,14 +34,14 @@ func (e *Executor) Shutdown(ctx context.Context) error {
 		return nil
 	}
 	ctx = deadline.OrBackground(ctx)
-	e.gate.Shut()
+	e.capacity.Gate.Shut()
 	e.closeApprovals()
-	left := e.gate.Wait(&e.sched, nil, ctx.Done())
+	left := e.capacity.Gate.Wait(&e.sched, nil, ctx.Done())
 	if left > 0 {
 		e.workers.Halt(haltShutdown)
 		e.undos.Cancel()
 		sched.Each(&e.sched, e.workers.Jobs(), func(c *call) { halting{c}.abort() })
-		if left = e.gate.WaitFor(&e.sched, grace); left > 0 {
+		if left = e.capacity.Gate.WaitFor(&e.sched, grace); left > 0 {
 			e.undos.Halt()
 			sched.Each(&e.sched, e.workers.Jobs(), func(c *call) { halting{c}.abandon() })
 		}
@@ -144,13 +144,13 @@ func (e *Executor) enterForUndo() bool {
 	if e.log.Health() != nil {
 		return false
 	}
-	if e.gate.Enter() {
+	if e.capacity.Gate.Enter() {
 		return true
 	}
 	if e.log.On() {
 		return false
 	}
-	e.gate.Force()
+	e.capacity.Gate.Force()
 	return true
 }
 
@@ -173,9 +173,9 @@ func (e *Executor) Stats() runtime.Stats {
 		return runtime.Stats{}
 	}
 	return runtime.Stats{
-		InFlight: int(e.capacity.inFlight.Load()), Running: int(e.tally.Running.Load()), Queued: int(e.tally.Queued.Load()),
+		InFlight: e.capacity.InFlight(), Running: int(e.tally.Running.Load()), Queued: int(e.tally.Queued.Load()),
 		Waiting: e.approvals.Len(), Lingering: int(e.lingering.Load()), Abandoned: e.evaluations.Abandoned(), Broken: e.evaluations.Broken(),
-		LateResults: e.tally.LateResults(), AtCapacity: e.capacity.refused.Load(), Journal: e.log.Health(),
+		LateResults: e.tally.LateResults(), AtCapacity: e.capacity.Refused(), Journal: e.log.Health(),
 		Dropped: e.delivery.Dropped(),
 	}
 }

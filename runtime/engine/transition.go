@@ -78,7 +78,7 @@ func (c *call) transition(kind runtime.EventKind, to runtime.State, n *note) {
 		e.Times = c.progress.Watch.Times()
 	}
 	if n.undo != nil || kind == runtime.EventUndone {
-		e.Duration = sinceAsked(c.record, n.at)
+		e.Duration = c.record.Undo.Since(n.at)
 	}
 	if n.undo != nil {
 		result, code := action.ResultOf(n.undo)
@@ -131,18 +131,9 @@ func counted(c *call, kind runtime.EventKind, n *note) runtime.Transition {
 	case kind == runtime.EventInvoked:
 		t.Input = c.size
 	case n.undo != nil || kind == runtime.EventUndone:
-		t.Duration = sinceAsked(c.record, n.at)
+		t.Duration = c.record.Undo.Since(n.at)
 	}
 	return t
-}
-
-// sinceAsked returns how long ago the undo of a call was asked for, 0 when an earlier process was asked.
-// The lock of the session is held.
-func sinceAsked(r *callRecord, now time.Time) time.Duration {
-	if r.Undo.Asked.IsZero() {
-		return 0
-	}
-	return now.Sub(r.Undo.Asked)
 }
 
 // transitionEntry returns the entry of a transition: the members of its event, and what recovery

@@ -106,7 +106,7 @@ func (s *Session) undoCall(ctx context.Context, r *callRecord, req action.UndoRe
 	if !s.exec.enterForUndo() {
 		return &action.Error{Code: action.CodeJournalUnavailable}
 	}
-	defer s.exec.gate.Leave()
+	defer s.exec.capacity.Gate.Leave()
 	if err := s.mayUndo(ctx, r, req.By, false); err != nil {
 		return err
 	}
@@ -201,7 +201,7 @@ func (s *Session) dryUndo(ctx context.Context, r *callRecord, by operator.Actor)
 	if !s.exec.enterForUndo() {
 		return &action.Error{Code: action.CodeJournalUnavailable}
 	}
-	defer s.exec.gate.Leave()
+	defer s.exec.capacity.Gate.Leave()
 	if err := s.mayUndo(ctx, r, by, true); err != nil {
 		return err
 	}

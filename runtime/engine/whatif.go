@@ -19,7 +19,7 @@ func (t *Turn) WhatIf(ctx context.Context, in runtime.Call) Verdict {
 		return Verdict{Outcome: outcomes.NoRun(in)}
 	}
 	c.dry = true
-	if refused := c.enterExecutor(); refused != nil {
+	if refused := c.place.Enter(c.record.Tool); refused != nil {
 		s := t.run.session
 		s.mu.Lock()
 		defer s.mu.Unlock()
@@ -61,7 +61,7 @@ func (t *Turn) Withheld(ctx context.Context) map[string]runtime.Denial {
 			out[name] = runtime.Denial{Code: runtime.ReasonRunFinished.String(), Message: "the run is finished"}
 		} else if barred != 0 {
 			out[name] = runtime.Denial{Code: barred.String(), Message: "the run has ended, or its end does not need the tool"}
-		} else if t.blocks(i) {
+		} else if t.blocked.Has(i) {
 			out[name] = runtime.Denial{Code: runtime.ReasonBlockedAfterTimeout.String(), Message: "the tool timed out in this turn"}
 		} else if policy, ok := s.exec.policy.(runtime.Offers); ok {
 			c := ident{run: r, tool: &s.exec.tools[i]}

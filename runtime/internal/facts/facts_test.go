@@ -67,3 +67,23 @@ func TestMemo(t *testing.T) {
 	assert.Nil(t, third.base, "too much has changed")
 	require.Nil(t, none.Memo(build).(*memo).base)
 }
+
+// TestFollowing: the counts are asked for when their version has changed, and the snapshot stays the
+// same pointer while no count has.
+func TestFollowing(t *testing.T) {
+	var of facts.Following
+	used, asked := []int32{1}, 0
+	counts := func() ([]int32, []int32) { asked++; return used, nil }
+	first := of.At(0, 2, counts)
+	assert.Equal(t, facts.Tool{Invocations: 1}, first.Tool(0))
+	assert.Same(t, first, of.At(0, 2, counts))
+	assert.Equal(t, 1, asked)
+	assert.Same(t, first, of.At(1, 2, counts), "what changed is not of this run")
+	assert.Equal(t, 2, asked)
+	used = []int32{1, 1}
+	second := of.At(2, 2, counts)
+	assert.Equal(t, facts.Tool{Invocations: 1}, second.Tool(1))
+	assert.Equal(t, first.Version()+1, second.Version())
+	assert.Same(t, second, of.At(2, 2, counts))
+	assert.Equal(t, 3, asked)
+}

@@ -25,7 +25,7 @@
 //   - CommitLog, Writer.mu of commitlog: the entries that are not durable yet; a leaf.
 //   - Sink, Outbox.mu of outbox: the events that wait for one sink; then Faults.
 //   - Faults, Outbox.mu of outbox: the faults that wait for the error handler; a leaf.
-//   - Turn, Turn.mu of engine: the tools that are blocked in a turn; a leaf.
+//   - Turn, Blocked.mu of session: the tools that are blocked in a turn; a leaf.
 //   - Parts, Transaction.mu of transaction: the parts of an attempt at participants; a leaf.
 //   - Commands, Once.mu of commands: the nonces of imported commands; a leaf.
 //   - Undos, Handlers.mu of undo: the undo handlers that run; a leaf.

@@ -65,6 +65,14 @@ type Undo struct {
 	Lost     error     // why the journal no longer has what the undo needs
 }
 
+// Since returns for how long the undo had been asked for at now, 0 when an earlier process was asked.
+func (u *Undo) Since(now time.Time) time.Duration {
+	if u.Asked.IsZero() {
+		return 0
+	}
+	return now.Sub(u.Asked)
+}
+
 // RestoredRecord returns the record of a call of an earlier process.
 func RestoredRecord[C any](of *history.Call) *Record[C] {
 	return &Record[C]{ID: of.ID, Tool: of.Tool, Input: of.Args, restored: &restored{of.InputMAC, of.Heartbeat}}

@@ -65,3 +65,10 @@ func TestRefuseUndo(t *testing.T) {
 		})
 	}
 }
+
+// TestUndoSince: the time of an undo that an earlier process was asked for is not known.
+func TestUndoSince(t *testing.T) {
+	asked := time.Unix(1_000, 0)
+	assert.Equal(t, 3*time.Second, (&Undo{Asked: asked}).Since(asked.Add(3*time.Second)))
+	assert.Zero(t, new(Undo).Since(asked))
+}
