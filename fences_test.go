@@ -18,7 +18,7 @@ const module = "github.com/ambit-tools/ambit"
 var fences = map[string][]string{
 	"cmd/ambit/cli/internal/audit":   {"cmd/ambit/cli/internal/store", "@cmd/ambit/cli/internal/store", "runtime/audit", "@runtime/audit", "runtime/backup", "@runtime/backup", "cmd/ambit/cli/internal/cmdutil"},
 	"cmd/ambit/cli/internal/backup":  {"cmd/ambit/cli/internal/store", "@cmd/ambit/cli/internal/store", "runtime/backup", "@runtime/backup", "cmd/ambit/cli/internal/cmdutil"},
-	"cmd/ambit/cli/internal/author":  {"runtime/isolate", "@runtime/isolate", "internal/evolution/...", "internal/importer", "@internal/importer", "github.com/rogpeppe/go-internal", "cmd/ambit/cli/internal/project", "@cmd/ambit/cli/internal/project", "gen/dynamic", "@gen/dynamic", "runtime/opa", "@runtime/opa", "runtime/rules/analyze", "cmd/ambit/cli/internal/cmdutil", "golang.org/x/mod"},
+	"cmd/ambit/cli/internal/author":  {"internal/catalog", "runtime/isolate", "@runtime/isolate", "internal/evolution/...", "internal/importer", "@internal/importer", "github.com/rogpeppe/go-internal", "cmd/ambit/cli/internal/project", "@cmd/ambit/cli/internal/project", "gen/dynamic", "@gen/dynamic", "runtime/opa", "@runtime/opa", "runtime/rules/analyze", "cmd/ambit/cli/internal/cmdutil", "golang.org/x/mod"},
 	"cmd/ambit/cli/internal/cmdutil": {"dsl", "@dsl", "runtime/terminal", "@runtime/terminal", "policies", "github.com/spf13/cobra", "github.com/spf13/pflag"},
 	"cmd/ambit/cli/internal/doctor":  {"cmd/ambit/cli/internal/cmdutil", "@cmd/ambit/cli/internal/cmdutil", "runtime/isolate", "@runtime/isolate"},
 	"cmd/ambit/cli/internal/operate": {"cmd/ambit/cli/internal/store", "@cmd/ambit/cli/internal/store", "runtime/inbox", "@runtime/inbox", "runtime/content", "@runtime/content", "cmd/ambit/cli/internal/cmdutil"},
@@ -40,6 +40,7 @@ var fences = map[string][]string{
 	"internal/battery":    {},
 	"internal/fuzz":       {},
 	"internal/buildcache": {},
+	"internal/catalog":    {"runtime", "@runtime"},
 	"internal/warmcall":   {"runtime/engine", "@runtime/engine"},
 
 	"internal/evolution":           {"dsl", "@dsl", "internal/evolution/inclusion"},
@@ -76,7 +77,7 @@ var fences = map[string][]string{
 	"runtime/content":                          {"runtime/internal/disk"},
 	"runtime/feed":                             {"runtime/journal", "@runtime/journal"},
 	"runtime/host":                             {"runtime/stream", "@runtime/stream", "runtime/metrics", "runtime/ossignals", "runtime/feed", "runtime/webhook", "runtime/engine", "@runtime/engine", "@runtime/opa", "runtime/opa", "runtime/sqlite", "@runtime/sqlite", "runtime/audit", "@runtime/audit", "runtime/inbox", "@runtime/inbox", "runtime/workspace", "@runtime/workspace"},
-	"runtime/console":                          {"runtime/host", "@runtime/host", "runtime/view", "runtime/internal/httpguard", "runtime/internal/legible"},
+	"runtime/console":                          {"runtime/host", "@runtime/host", "runtime/view", "runtime/internal/httpguard", "runtime/internal/legible", "internal/catalog"},
 	"runtime/tokens":                           {"runtime/operator", "runtime/internal/oslock", "golang.org/x/sys"},
 	"runtime/internal/httpguard":               {"runtime/consent", "@runtime/consent", "runtime/operator"},
 	"runtime/stream":                           {"runtime/view", "runtime/internal/httpguard", "runtime/feed", "runtime/engine", "@runtime/engine", "github.com/coder/websocket"},

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ambit-tools/ambit/internal/catalog"
 	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/internal/httpguard"
@@ -209,7 +210,7 @@ func grantWords(v *view.Request, a *action.Answer) string {
 	}
 	howLong := "until the session ends"
 	if a.Grant == consent.ForDuration {
-		howLong = "for " + span(a.For)
+		howLong = "for " + catalog.Span(a.For)
 	}
 	words := fmt.Sprintf("%s lets %s by %s run %s. It answers what %s asks, and lifts no refusal and no limit.",
 		a.By.ID, what, v.Principal, howLong, strings.Join(v.Rules(), " and "))

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/ambit-tools/ambit/internal/catalog"
 	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/internal/httpguard"
 	"github.com/ambit-tools/ambit/runtime/operator"
@@ -86,13 +87,13 @@ func (p *pages) approvalOf(q *request, v *view.Request) *approvalPage {
 	}
 	d := &approvalPage{
 		Request: v, Name: cmp.Or(v.Title, v.Tool), Sentence: fill(v.Message, arguments), Agent: v.Agent,
-		StatusWords: statuses[v.Status], EffectWords: effects[v.Effect], Undo: p.undoWords(v),
-		Left: span(max(time.Until(v.Request.Expires), 0)), Approvers: approversOf(&v.Requirement),
+		StatusWords: statuses[v.Status], EffectWords: catalog.Effect(v.Effect), Undo: p.undoWords(v),
+		Left: catalog.Span(max(time.Until(v.Request.Expires), 0)), Approvers: catalog.Approvers(v.Requirement.Approvers),
 		Created: momentOf(v.Request.Created), Expires: momentOf(v.Request.Expires),
 		Arguments: tableOf(arguments), ArgumentsLink: p.link.Arguments(v.ID), Hidden: v.Shown == nil && len(v.Masked) > 0, Preview: previewOf(v.Preview),
 		Given: len(v.Request.Votes), Open: v.Status == consent.StatusOpen, MayGrant: p.mayGrant(q, v),
 		MayAudit:    p.mayAudit(q, operator.Target{Session: v.Session, Run: v.Run, Call: v.CallID}),
-		Destructive: v.Effect != "read" && v.Effect != "write", MayEdit: v.Requirement.AllowEdit, MaxFor: span(v.Requirement.MaxFor),
+		Destructive: v.Effect != "read" && v.Effect != "write", MayEdit: v.Requirement.AllowEdit, MaxFor: catalog.Span(v.Requirement.MaxFor),
 		Members: membersOf(v), Denied: v.Status == consent.StatusDenied,
 	}
 	for _, r := range v.Reasons {
@@ -126,7 +127,7 @@ func (p *pages) whyNot(q *request, v *view.Request) string {
 	case consent.SelfApproval:
 		return "The call is made on your behalf, so you cannot approve it yourself."
 	case consent.NotPermitted:
-		return "Answers are wanted from " + approversOf(&v.Requirement) + "."
+		return "Answers are wanted from " + catalog.Approvers(v.Requirement.Approvers) + "."
 	}
 	return "The operator policy does not let you answer."
 }
@@ -138,7 +139,7 @@ func (p *pages) undoWords(v *view.Request) string {
 	}
 	if tool, _, ok := p.exec.Registry().Lookup(v.Tool); ok {
 		if u := tool.Spec().Undo; u != nil && u.TTL > 0 {
-			return "can be undone for " + span(u.TTL)
+			return "can be undone for " + catalog.Span(u.TTL)
 		}
 	}
 	return "can be undone"

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ambit-tools/ambit/internal/catalog"
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/internal/httpguard"
@@ -135,7 +136,7 @@ func itemOf(v *view.Request, now time.Time) waitingItem {
 		message += "..."
 	}
 	return waitingItem{
-		v, cmp.Or(v.Title, v.Tool), message, effects[v.Effect], span(max(v.Expires.Sub(now), 0)), momentOf(v.Expires).Machine, len(v.Votes),
+		v, cmp.Or(v.Title, v.Tool), message, catalog.Effect(v.Effect), catalog.Span(max(v.Expires.Sub(now), 0)), momentOf(v.Expires).Machine, len(v.Votes),
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ambit-tools/ambit/internal/catalog"
 	"github.com/ambit-tools/ambit/runtime/consent"
 )
 
@@ -130,7 +131,7 @@ func TestSpan(t *testing.T) {
 		0: "0 s", 59 * time.Second: "59 s", time.Minute: "1 min", 61 * time.Second: "1 min 1 s", time.Hour + time.Second: "1 h 1 s", 25 * time.Hour: "1 d 1 h", 10 * time.Minute: "10 min",
 		49*time.Hour + 59*time.Minute: "2 d 1 h",
 	} {
-		assert.Equal(t, want, span(d))
+		assert.Equal(t, want, catalog.Span(d))
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/ambit-tools/ambit/internal/catalog"
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/internal/history"
@@ -33,7 +34,7 @@ type recordedCall struct {
 	Steps                                                                       []step
 	Answers                                                                     []answerItem
 	Ended, Undone, Unknown                                                      bool
-	Times                                                                       []fact
+	Times                                                                       []catalog.Fact
 	began, ended                                                                time.Time
 	periods                                                                     []period
 }
@@ -107,9 +108,9 @@ func (c *recordedCall) add(seq uint64, r *journal.Record) {
 		if r.Duration > 0 {
 			c.Took = took(r.Duration)
 		}
-		c.Times = list(
-			fact{"policy", yes(r.Times.Policy > 0, took(r.Times.Policy))}, fact{"consent", yes(r.Times.Consent > 0, took(r.Times.Consent))},
-			fact{"queue", yes(r.Times.Queue > 0, took(r.Times.Queue))}, fact{"handler", yes(r.Times.Handler > 0, took(r.Times.Handler))},
+		c.Times = catalog.Said(
+			fact("policy", catalog.Yes(r.Times.Policy > 0, took(r.Times.Policy))), fact("consent", catalog.Yes(r.Times.Consent > 0, took(r.Times.Consent))),
+			fact("queue", catalog.Yes(r.Times.Queue > 0, took(r.Times.Queue))), fact("handler", catalog.Yes(r.Times.Handler > 0, took(r.Times.Handler))),
 		)
 	}
 }
@@ -157,7 +158,7 @@ func (c *recordedCall) reasonName() string {
 func took(d time.Duration) string {
 	switch {
 	case d >= time.Minute:
-		return span(d)
+		return catalog.Span(d)
 	case d >= time.Second:
 		return strconv.FormatFloat(d.Seconds(), 'f', 1, 64) + " s"
 	case d >= time.Millisecond:

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"strconv"
 
+	"github.com/ambit-tools/ambit/internal/catalog"
 	"github.com/ambit-tools/ambit/runtime/internal/httpguard"
 	"github.com/ambit-tools/ambit/runtime/internal/legible"
 	"github.com/ambit-tools/ambit/runtime/operator"
@@ -16,7 +17,7 @@ import (
 //go:embed templates/*.html
 var templateFiles embed.FS
 
-var templates = template.Must(template.New("").Funcs(template.FuncMap{"count": count, "short": short, "some": some}).ParseFS(templateFiles, "templates/*.html"))
+var templates = template.Must(template.New("").Funcs(template.FuncMap{"count": catalog.Count, "short": short, "some": some}).ParseFS(templateFiles, "templates/*.html"))
 
 // A layout is what a template gets.
 type layout struct {

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/ambit-tools/ambit/internal/catalog"
 )
 
 // barWidth is how wide the time of a run is drawn, in units of the picture.
@@ -72,7 +74,7 @@ func (s spanOfRun) barOf(list []period, row *timelineRow) (b bar) {
 		words = append(words, "waited "+row.Waited+" for an answer")
 	}
 	if row.Attempts > 0 {
-		words = append(words, fmt.Sprintf("ran %s in %s", row.Ran, count(row.Attempts, "attempt")))
+		words = append(words, fmt.Sprintf("ran %s in %s", row.Ran, catalog.Count(row.Attempts, "attempt")))
 	}
 	b.Words = strings.Join(append(words, row.Outcome), ", ")
 	return b

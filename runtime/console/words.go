@@ -8,16 +8,11 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/ambit-tools/ambit/internal/catalog"
 	"github.com/ambit-tools/ambit/runtime/consent"
 )
 
-// count is a number of things, such as 2 approvals.
-func count(n int, thing string) string {
-	if n == 1 {
-		return "1 " + thing
-	}
-	return fmt.Sprintf("%d %ss", n, thing)
-}
+func fact(name, value string) catalog.Fact { return catalog.Fact{Name: name, Value: value} }
 
 // short is how a digest begins.
 func short(digest string) string {
@@ -47,33 +42,9 @@ func cut(text string, n int) (begin string, more int) {
 func some(text string) string {
 	begin, more := cut(text, maxValue)
 	if more > 0 {
-		begin += fmt.Sprintf("... (%s more)", count(more, "character"))
+		begin += fmt.Sprintf("... (%s more)", catalog.Count(more, "character"))
 	}
 	return begin
-}
-
-// span is a duration in words, with its two largest units.
-func span(d time.Duration) string {
-	d = d.Round(time.Second)
-	units := []struct {
-		of   time.Duration
-		name string
-	}{{24 * time.Hour, "d"}, {time.Hour, "h"}, {time.Minute, "min"}, {time.Second, "s"}}
-	var parts []string
-	for _, u := range units {
-		if n := d / u.of; n > 0 || len(parts) > 0 {
-			if d -= n * u.of; n > 0 {
-				parts = append(parts, fmt.Sprintf("%d %s", n, u.name))
-			}
-			if len(parts) == 2 {
-				break
-			}
-		}
-	}
-	if len(parts) == 0 {
-		return "0 s"
-	}
-	return strings.Join(parts, " ")
 }
 
 // A moment is an instant as a page shows it.
@@ -82,11 +53,6 @@ type moment struct{ Text, Machine string }
 func momentOf(t time.Time) moment {
 	t = t.UTC()
 	return moment{t.Format("2006-01-02 15:04:05") + " UTC", t.Format(time.RFC3339)}
-}
-
-// effects say in words what the effect of a tool is.
-var effects = map[string]string{
-	"read": "reads, and changes nothing", "write": "changes something", "destructive": "destroys something that may not come back",
 }
 
 // statuses say in words where a request stands.
@@ -98,22 +64,6 @@ var statuses = map[consent.Status]string{
 	consent.StatusDenied:    "denied",
 	consent.StatusExpired:   "expired: nobody answered in time, and the call was refused",
 	consent.StatusCancelled: "the call was cancelled",
-}
-
-// approversOf says from whom a requirement wants answers.
-func approversOf(m *consent.Requirement) string {
-	if len(m.Approvers) == 0 {
-		return "anyone but the principal"
-	}
-	names := make([]string, len(m.Approvers))
-	for i, entry := range m.Approvers {
-		if name, ok := strings.CutPrefix(entry, "group:"); ok {
-			names[i] = "members of " + name
-		} else {
-			names[i] = entry
-		}
-	}
-	return strings.Join(names, ", ")
 }
 
 var placeholder = regexp.MustCompile(`\{([^{}]*)\}`)

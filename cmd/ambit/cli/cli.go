@@ -50,7 +50,7 @@ an application has recorded, and answers and undoes calls while it runs.`,
 	root.SetVersionTemplate("ambit {{.Version}}\n")
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SetHelpCommand(newHelp())
-	root.AddCommand(author.NewInit(), author.NewGenerate(), author.NewCheck(), author.NewSchema(), author.NewPolicy(), author.NewImport())
+	root.AddCommand(author.NewInit(), author.NewGenerate(), author.NewCheck(), author.NewSchema(), author.NewDocs(), author.NewPolicy(), author.NewImport())
 	root.AddCommand(whatif.NewExplain(), whatif.NewSimulate(), whatif.NewReplay())
 	root.AddCommand(operate.NewCalls(), operate.NewApprovals(), operate.NewGrants(),
 		operate.NewUndo(), operate.NewCancel(), operate.NewResolve(), operate.NewArtifacts(), operate.NewToken(), operate.NewConsole())

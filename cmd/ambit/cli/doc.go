@@ -2,7 +2,7 @@
 // that scripts can run it inside a test binary. This package is the root command; the
 // verbs are in a package for each group of users:
 //
-//	internal/author   init, generate, check, schema, policy, import
+//	internal/author   init, generate, check, schema, docs, policy, import
 //	internal/whatif   explain, simulate, replay
 //	internal/operate  calls, approvals, grants, undo, cancel, resolve, artifacts
 //	internal/audit    audit
