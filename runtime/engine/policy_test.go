@@ -267,35 +267,37 @@ func TestAdmissionIsAtomic(t *testing.T) {
 // facts is not.
 func TestFactsOfAnEvaluation(t *testing.T) {
 	for looks, tries := range map[bool]int32{true: 2, false: 1} {
-		var asked atomic.Int32
-		var seen []uint32
-		var turn *engine.Turn
-		policy := runtime.PolicyFunc(func(_ context.Context, in *runtime.PolicyInput) (runtime.Decision, error) {
-			if in.CallID != "c2" {
-				return runtime.Decision{Effect: runtime.EffectAllow}, nil
-			}
-			look := func() {
-				if looks {
-					seen = append(seen, in.Facts().Tool(0).Successes)
+		synctest.Test(t, func(t *testing.T) {
+			var asked atomic.Int32
+			var seen []uint32
+			var turn *engine.Turn
+			policy := runtime.PolicyFunc(func(_ context.Context, in *runtime.PolicyInput) (runtime.Decision, error) {
+				if in.CallID != "c2" {
+					return runtime.Decision{Effect: runtime.EffectAllow}, nil
 				}
+				look := func() {
+					if looks {
+						seen = append(seen, in.Facts().Tool(0).Successes)
+					}
+				}
+				look()
+				if asked.Add(1) == 1 {
+					var other sync.WaitGroup
+					other.Go(func() {
+						assert.Equal(t, runtime.Completed, turn.Execute(t.Context(), callOf("c1", "file_read", goodInput)).Kind)
+					})
+					other.Wait()
+				}
+				look()
+				return runtime.Decision{Effect: runtime.EffectAllow}, nil
+			})
+			turn = newRigWith(t, policy, []*runtime.Tool{readTool(okRead)}).turn()
+			assert.Equal(t, runtime.Completed, turn.Execute(t.Context(), callOf("c2", "file_read", goodInput)).Kind)
+			assert.Equal(t, tries, asked.Load(), looks)
+			if looks {
+				assert.Equal(t, []uint32{0, 0, 1, 1}, seen)
 			}
-			look()
-			if asked.Add(1) == 1 {
-				var other sync.WaitGroup
-				other.Go(func() {
-					assert.Equal(t, runtime.Completed, turn.Execute(t.Context(), callOf("c1", "file_read", goodInput)).Kind)
-				})
-				other.Wait()
-			}
-			look()
-			return runtime.Decision{Effect: runtime.EffectAllow}, nil
 		})
-		turn = newRigWith(t, policy, []*runtime.Tool{readTool(okRead)}).turn()
-		assert.Equal(t, runtime.Completed, turn.Execute(t.Context(), callOf("c2", "file_read", goodInput)).Kind)
-		assert.Equal(t, tries, asked.Load(), looks)
-		if looks {
-			assert.Equal(t, []uint32{0, 0, 1, 1}, seen)
-		}
 	}
 }
 
