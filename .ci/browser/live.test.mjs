@@ -1,7 +1,7 @@
 // What happens while a page is open shows on it, and moves nothing under the pointer.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Host, desk, quiet, tab, until } from "./lib.mjs";
+import { Host, desk, quiet, staleAfter, tab, until } from "./lib.mjs";
 
 // soon waits for what must show within two seconds, from when the event has happened.
 async function soon(what, locator) {
@@ -165,4 +165,53 @@ test("who is signed out is told, and asks no more", async () => {
   // The host has cut the stream off, of which the browser tells.
   page.troubles = page.troubles.filter((text) => !text.includes("ERR_INCOMPLETE_CHUNKED_ENCODING"));
   await quiet(page);
+});
+
+test("of two writes to one file the page of the second says before the click that its approval would be refused", async () => {
+  const host = await Host.open();
+  const [first, second] = await staleAfter(host, "live.md");
+  const page = await host.person("alice");
+  await page.goto(host.url(`/approvals/${second}`));
+  const approve = page.getByRole("button", { name: "Approve once" });
+  await approve.waitFor();
+  const other = await tab(page.context());
+  await other.goto(host.url(`/approvals/${first}`));
+  await other.getByRole("button", { name: "Approve once" }).click();
+  await other.locator(".state", { hasText: "approved, and the call has started" }).waitFor();
+  assert.equal(await host.do("await", { id: first }), "completed");
+  await page.bringToFront();
+  const warning = page.getByRole("region", { name: "An approval has no use" });
+  await warning.getByText("binding_mismatch").waitFor();
+  assert.match(await warning.textContent(), /what the call would do is not what the preview shows/);
+  await until("there is no button to approve", async () => (await approve.count()) === 0);
+  assert.equal(await host.do("status", { id: second }), "open");
+
+  await page.goto(host.url(`/approvals/${second}`)); // who comes now is told the same
+  await warning.waitFor();
+  assert.equal(await approve.count(), 0);
+  await page.getByRole("button", { name: "Deny" }).click();
+  await page.locator(".state", { hasText: "denied" }).waitFor();
+  await quiet(page);
+});
+
+test("a run, the journal and the health of the host are followed", async () => {
+  const host = await Host.open();
+  const id = await host.do("run", { id: "r1", text: "x" });
+  const pages = [];
+  for (const path of ["/runs/r1", "/audit", "/health"]) {
+    const page = await host.person("olga", { groups: ["operators"] });
+    await page.goto(host.url(path));
+    pages.push(page);
+  }
+  const [run, audit, health] = pages;
+  const waiting = health.locator("dt:has-text('Waiting for an answer') + dd");
+  assert.equal(await waiting.textContent(), "1");
+  const rows = await audit.locator("[data-id]").count();
+  await host.do("decide", { id, by: "alice", approve: true });
+  await host.do("await", { id });
+  await soon("what became of the call", run.getByRole("row", { name: "r1 asks" }).getByText("completed"));
+  await soon("entries", audit.locator("#news", { hasText: /[0-9]+ new entries/ }));
+  assert.equal(await audit.locator("[data-id]").count(), rows, "the list does not move");
+  await until("nothing waits", async () => (await waiting.textContent()) === "0");
+  await quiet(...pages);
 });

@@ -1,7 +1,7 @@
 // Every page in every state: without a violation that axe finds, light and dark, and no wider than a phone.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Host, axe, desk, fits, phone, quiet, shot, until } from "./lib.mjs";
+import { Host, axe, desk, fits, phone, quiet, shot, staleAfter, until } from "./lib.mjs";
 
 // stages make hosts with the states that pages have. Each returns its host and pages: a name, a path, who looks,
 // and what is done there first.
@@ -26,6 +26,13 @@ const stages = {
       await page.getByRole("button", { name: "Review the grant..." }).click();
       await page.getByRole("heading", { name: "Is this what you approve?" }).waitFor();
     };
+    const edit = (text, then) => async (page) => {
+      await page.locator("details.edit summary").click();
+      await page.getByLabel("Arguments, as JSON").fill(text);
+      await page.getByRole("button", { name: "Review the edit..." }).click();
+      await page.getByRole("heading", { name: "Is this what you approve?" }).or(page.locator("details.edit[open]")).waitFor();
+      await page.locator(then).first().waitFor();
+    };
     return [host, [
       ["waiting", "/", alice],
       ["waiting, filtered", "/?tool=send&effect=write&mine=on", alice],
@@ -38,6 +45,9 @@ const stages = {
       ["open, edited and approved once", `/approvals/${pair}`, alice],
       ["review of a destructive one", `/approvals/${burn}`, alice, click("Approve once...")],
       ["review of a grant", `/approvals/${send}`, alice, grant],
+      ["open, with its edit", `/approvals/${plan}`, alice, (page) => page.locator("details.edit summary").click()],
+      ["an edit that is invalid", `/approvals/${plan}`, alice, edit("{", ".notice")],
+      ["review of an edit", `/approvals/${plan}`, alice, edit(JSON.stringify({ to: "ada", text: "less", pin: "x" }, null, 2), ".sentence")],
       ["not permitted", `/approvals/${send}`, { id: "mallory" }],
     ]];
   },
@@ -87,6 +97,57 @@ const stages = {
       ["a tool that asks", "/tools/plan", alice],
       ["no page", "/nothing", alice],
       ["sign in", "/approvals/XYZ", null],
+    ]];
+  },
+
+  async stale() {
+    const host = await Host.open();
+    const [first, second] = await staleAfter(host, "pages.md");
+    const third = await host.ask("write", "pages.md", "three");
+    await host.do("decide", { id: first, by: "bob", approve: true });
+    await host.do("await", { id: first });
+    return [host, [
+      ["stale", `/approvals/${second}`, alice],
+      ["approved, and can be undone", `/approvals/${first}`, alice],
+      ["stale, for who may not answer", `/approvals/${third}`, { id: "eve", groups: ["audit"] }],
+    ]];
+  },
+
+  async journal() {
+    const host = await Host.open();
+    const id = await host.do("run", { id: "r1", text: "x" });
+    await host.do("decide", { id, by: "alice", approve: true, message: "fine" });
+    await host.do("await", { id });
+    await host.do("run", { id: `a run with an id as long as this ${"and longer ".repeat(20)}`, text: "y" });
+    const verify = async (page) => {
+      await page.getByRole("button", { name: "Verify now" }).click();
+      await page.getByRole("region", { name: "Verification" }).waitFor();
+    };
+    return [host, [
+      ["timeline", "/runs/r1", olga],
+      ["timeline of a long id", `/runs/${encodeURIComponent(`a run with an id as long as this ${"and longer ".repeat(20)}`)}`, olga],
+      ["audit", "/audit", olga],
+      ["audit, filtered", "/audit?kind=tool.denied&session=s", olga],
+      ["audit, filtered to nothing", "/audit?by=nobody", olga],
+      ["audit, for who may not", "/audit", { id: "mallory" }],
+      ["an entry", "/audit/5", olga],
+      ["audit, verified", "/audit", olga, verify],
+      ["health", "/health", olga],
+    ]];
+  },
+
+  async damage() {
+    const host = await Host.open();
+    await host.do("run", { id: "r1", text: "x" });
+    await host.do("damage", { text: "UPDATE entry SET leaf = 'text' WHERE seq = 9" });
+    const verify = async (page) => {
+      await page.getByRole("button", { name: "Verify now" }).click();
+      await page.getByText("The first bad position is").waitFor();
+    };
+    return [host, [
+      ["damaged", "/audit", olga],
+      ["an entry that is damaged", "/audit/9", olga, (page) => void (page.allowed = /status of 500/)],
+      ["damaged, verified", "/audit", olga, verify],
     ]];
   },
 

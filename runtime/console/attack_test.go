@@ -1,6 +1,8 @@
 package console_test
 
 import (
+	"bufio"
+	"context"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -140,11 +142,39 @@ func TestRevealedStaysInside(t *testing.T) {
 	}
 	alice := r.as("alice")
 	assert.Contains(t, alice.get("/approvals/"+id).text, secret)
+	assert.Contains(t, alice.streamed(secret), secret, "who may answer reads it in approval.shown")
+	events := r.as("eve", "audit").streamed(`"type":"tool.completed"`)
+	assert.Contains(t, events, `"type":"approval.requested"`)
+	assert.Contains(t, events, `"type":"tool.completed"`)
+	assert.NotContains(t, events, secret)
 	require.Equal(t, http.StatusSeeOther, alice.answer(id, "decision", "deny").StatusCode)
 	for _, path := range paths {
 		assert.NotContains(t, alice.get(path).text, secret, "the call is over")
 	}
 	assert.NotContains(t, r.reported.String()+r.printed.String(), secret)
+}
+
+// streamed reads the events of the host from the first one, until a line has last.
+func (b *browser) streamed(last string) string {
+	b.Helper()
+	ctx, cancel := context.WithCancel(b.Context()) // the stream has no end of its own
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+b.Addr().String()+"/events?after=0", nil)
+	require.NoError(b, err)
+	if b.token != "" {
+		req.Header.Set("Authorization", "Bearer "+b.token)
+	}
+	res, err := b.client.Do(req)
+	require.NoError(b, err)
+	defer func() { _ = res.Body.Close() }()
+	var text strings.Builder
+	for s := bufio.NewScanner(res.Body); s.Scan(); {
+		text.WriteString(s.Text() + "\n")
+		if strings.Contains(s.Text(), last) {
+			break
+		}
+	}
+	return text.String()
 }
 
 // TestRacing: of several clients that answer at once one is taken.

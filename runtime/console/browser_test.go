@@ -62,7 +62,8 @@ func TestBrowser(t *testing.T) {
 			require.NoError(t, err)
 			for _, r := range c.rigs {
 				for line := range strings.Lines(r.reported.String()) {
-					assert.True(t, strings.HasPrefix(line, "call "), "what is not about a call: %s", line)
+					expected := strings.HasPrefix(line, "call ") || r.damaged && strings.Contains(line, " is damaged at entry ")
+					assert.True(t, expected, "what is not about a call: %s", line)
 				}
 			}
 			return
@@ -85,6 +86,8 @@ type stage struct {
 	said  chan string    // what a call of hold reports
 	held  chan struct{}  // closed when the calls of hold may end
 	wait  sync.WaitGroup // for these calls
+
+	damaged bool // its journal, by a script
 }
 
 // An order is what a script asks for. Host is the number of the host that it is about.
@@ -133,6 +136,9 @@ var orders = map[string]func(c *control, o *order) any{
 	"flood":   func(c *control, o *order) any { return c.of(o).flood(o.Tool, o.N)[runtime.Pending] },
 	"hold":    (*control).hold,
 	"say":     func(c *control, o *order) any { c.of(o).said <- o.Text; return nil },
+	"run":     (*control).run,
+	"await":   (*control).await,
+	"damage":  (*control).spoil,
 	"release": func(c *control, o *order) any { close(c.of(o).held); return nil },
 	"status":  func(c *control, o *order) any { return c.of(o).status(o.ID) },
 	"callof":  func(c *control, o *order) any { q, _ := c.of(o).Executor.Request(o.ID); return q.CallID },

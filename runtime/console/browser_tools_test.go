@@ -4,7 +4,10 @@ import (
 	"context"
 	"time"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/engine"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
@@ -70,3 +73,34 @@ func (elsewhere) Seal(context.Context) ([]byte, error)                 { return 
 func (elsewhere) Commit(context.Context) error                         { return runtime.ErrMaybeCommitted }
 func (elsewhere) Rollback(context.Context) error                       { return nil }
 func (elsewhere) Foreign()                                             {}
+
+// run makes calls in a run of its own: one that completes, one that waits for an answer, one that is denied and one
+// of a sub-agent. The id of the request is the answer.
+func (c *control) run(o *order) any {
+	s := c.of(o)
+	run, err := s.Executor.Session(engine.SessionConfig{ID: "s", Principal: "agent"}).StartRun(c.Context(), engine.RunConfig{ID: o.ID})
+	require.NoError(c, err)
+	turn := run.Turn(engine.TurnConfig{})
+	require.Equal(c, runtime.Denied, s.execute(turn, o.ID+" denied", "seal", "ada", o.Text).Kind)
+	require.Equal(c, runtime.Completed, s.execute(turn, o.ID+" done", "note", "ada", o.Text).Kind)
+	require.Equal(c, runtime.Pending, s.execute(turn, o.ID+" asks", "send", "ada", o.Text).Kind)
+	helper := run.Child(engine.RunConfig{ID: "helper"}).Turn(engine.TurnConfig{})
+	require.Equal(c, runtime.Completed, s.execute(helper, o.ID+" helps", "note", "ada", o.Text).Kind)
+	list := s.Executor.Requests()
+	return list[len(list)-1].ID
+}
+
+// await waits until the call of a request has ended.
+func (c *control) await(o *order) any {
+	q, ok := c.of(o).Executor.Request(o.ID)
+	require.True(c, ok)
+	return c.of(o).Executor.Await(c.Context(), q.Session, q.CallID).Kind.String()
+}
+
+// spoil damages the journal of a host.
+func (c *control) spoil(o *order) any {
+	s := c.of(o)
+	s.damaged = true
+	s.damage(o.Text)
+	return nil
+}

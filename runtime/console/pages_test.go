@@ -46,11 +46,14 @@ func TestCalls(t *testing.T) {
 		assert.Contains(t, one.text, part)
 	}
 	assert.NotContains(t, one.text, secret)
+	assert.NotContains(t, one.text, "Without JavaScript", "it has ended")
 	denied := eve.get("/calls/s/c2").text
 	assert.Contains(t, denied, "What would admit it")
 	assert.Contains(t, denied, "call send (needs consent)")
 	q, _ := r.Executor.Request(id)
-	assert.Contains(t, eve.get("/calls/s/"+q.CallID).text, `href="/approvals/`+id+`"`)
+	waiting := eve.get("/calls/s/" + q.CallID).text
+	assert.Contains(t, waiting, `href="/approvals/`+id+`"`)
+	assert.Contains(t, waiting, "Without JavaScript", "live output takes the script")
 	assert.Contains(t, eve.get("/approvals/"+id).text, `href="/calls/s/`+q.CallID+`"`)
 	assert.Equal(t, http.StatusNotFound, eve.get("/calls/s/none").StatusCode)
 	assert.Equal(t, http.StatusNotFound, eve.get("/calls/s/c1/artifact").StatusCode)

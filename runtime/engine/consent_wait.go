@@ -2,14 +2,12 @@ package engine
 
 import (
 	"context"
-	"fmt"
-	"sync/atomic"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/internal/approvals"
 	"github.com/ambit-tools/ambit/runtime/internal/capacity"
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
 	"github.com/ambit-tools/ambit/runtime/internal/outcomes"
-	"github.com/ambit-tools/ambit/runtime/internal/usercode"
 )
 
 // park lets a call wait for consent once its worker has returned, or continues it when
@@ -55,7 +53,7 @@ func (c *call) submitApproved() {
 	c.exec.workers.Take(c)
 }
 
-// notify notifies the approvers of the request of the call, each in its own goroutine. When no
+// notify notifies the approvers of the request of the call. When no
 // approver could be notified and the application does not poll Requests, the call is denied.
 func (c *call) notify() {
 	e := c.exec
@@ -75,37 +73,25 @@ func (c *call) notify() {
 		cancel()
 		return
 	}
-	var failed atomic.Int32
-	for _, a := range e.approvers {
-		e.sched.Busy(1)
-		secrets := c.values.Secrets(c.tool, c.record.Input, nil) // the worker has left the call, and an answer may bring it back
-		go func() {
-			defer e.sched.Busy(-1)
-			if notifyApprover(ctx, a, r, c, secrets.Redact) {
-				return
-			}
-			if int(failed.Add(1)) == len(e.approvers) && !e.polled {
-				over := denied(outcomes.NobodyAsked(c.record.Tool))
-				over.cause = lifecycle.ByConsent
-				c.finish(over)
-			}
-		}()
-	}
+	approvals.Notify(ctx, &e.sched, e.approvers, r, c.notifyReporter, func() {
+		if !e.polled {
+			over := denied(outcomes.NobodyAsked(c.record.Tool))
+			over.cause = lifecycle.ByConsent
+			c.finish(over)
+		}
+	})
 }
 
-// notifyApprover notifies one approver and reports whether that succeeded. hide takes the sensitive
-// values of the call out of a text.
-func notifyApprover(ctx context.Context, a runtime.Approver, r *runtime.ConsentRequest, c *call, hide func(string) string) (ok bool) {
-	defer func() {
-		if v := recover(); v != nil {
-			fault := c.panicFault(usercode.Recovered(v))
+// notifyReporter returns what reports that an approver could not be notified. It reads the sensitive
+// values of the call at once: the worker has left the call, and an answer may bring it back.
+func (c *call) notifyReporter() func(approvals.Failure) {
+	secrets := c.values.Secrets(c.tool, c.record.Input, nil)
+	return func(f approvals.Failure) {
+		fault := c.newFault(runtime.ReasonNone, f.Err)
+		if f.Panicked != nil {
+			fault = c.panicFault(f.Panicked)
 			fault.Reason = runtime.ReasonNone
-			c.exec.report(hideIn(fault, hide))
 		}
-	}()
-	if err := a.Notify(ctx, r); err != nil {
-		c.exec.report(hideIn(c.newFault(runtime.ReasonNone, fmt.Errorf("approver %T: %w", a, err)), hide))
-		return false
+		c.exec.report(hideIn(fault, secrets.Redact))
 	}
-	return true
 }

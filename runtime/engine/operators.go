@@ -53,17 +53,7 @@ func (e *Executor) mayAnswer(ctx context.Context, request string, a *consent.Ans
 // describe adds to a request what the executor knows of its target. s is the session of the target,
 // nil when it is not known.
 func (e *Executor) describe(r *operator.Request, s *Session) {
-	if r.Request != "" {
-		if of, ok := e.approvals.Request(r.Request); ok {
-			r.Session, r.Run, r.Call, r.Tool, r.Principal = of.Session, of.Run, of.CallID, of.Tool, of.Principal
-			r.Approver = of.Requirement.Permits(r.Actor.ID, r.Actor.Groups, of.Principal) == consent.NotRejected
-		}
-	}
-	if r.Grant != "" {
-		if g, ok := e.approvals.Grant(r.Grant); ok {
-			r.Session, r.Call, r.Tool, r.Principal = g.Session, g.CallID, g.Tool, g.Principal
-		}
-	}
+	e.approvals.Describe(r)
 	if of := e.approvals.Call(r.Request); s == nil && of != nil {
 		s = of.run.session
 	} else if s == nil {

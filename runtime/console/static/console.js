@@ -48,7 +48,7 @@
     say(text);
   }
 
-  const plural = (n, noun) => `${n} new ${noun}${n === 1 ? "" : "s"}`;
+  const plural = (n, noun) => `${n} new ${n === 1 ? noun : `${noun}s`.replace(/ys$/, "ies")}`;
 
   // --- The time that is left.
 
