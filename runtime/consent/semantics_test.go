@@ -212,6 +212,15 @@ func TestApprovalIsOfSingleUse(t *testing.T) {
 	_, err = d.book.Use(after(3), "unknown", q, false)
 	assert.ErrorIs(t, err, consent.ErrNotApproved)
 	assert.False(t, d.matches(3, q), "once leaves nothing behind")
+
+	id = d.ask(4, q)
+	d.approve(4, id, "alice")
+	other := q.Call
+	other.Args = wire.Raw(`{"to":"b"}`)
+	assert.Equal(t, consent.EventMismatch, d.use(5, id, other).Kind)
+	assert.Equal(t, consent.StatusMismatch, d.status(id))
+	_, err = d.book.Use(after(6), id, q, false)
+	assert.ErrorIs(t, err, consent.ErrNotApproved, "used up by a call that does not match")
 }
 
 func TestEqualArgumentsAreTheSameHoweverTheyAreWritten(t *testing.T) {

@@ -184,34 +184,36 @@ func (c *lateClock) jump(d time.Duration) {
 // TestStoppedProcessAbandonsNoEvaluation stops the process for ten minutes, repeatedly,
 // while a policy is being evaluated.
 func TestStoppedProcessAbandonsNoEvaluation(t *testing.T) {
-	asked, free := make(chan struct{}), make(chan struct{})
-	policy := runtime.PolicyFunc(func(ctx context.Context, in *runtime.PolicyInput) (runtime.Decision, error) {
-		asked <- struct{}{}
-		<-free
-		return allowAll(ctx, in)
-	})
-	clock := &lateClock{now: time.Unix(1000, 0), timers: map[*lateTimer]time.Time{}}
-	r := newRigWith(t, policy, []*runtime.Tool{readTool(okRead)}, engine.WithClock(clock),
-		engine.WithPolicyTimeout(runtime.DefaultPolicyTimeout))
-	turn := r.run().Turn(engine.TurnConfig{})
-	outs := make(chan runtime.Outcome, 1)
-	call := func() { outs <- turn.Execute(t.Context(), runtime.Call{Tool: "file_read", Input: []byte(goodInput)}) }
-	go call()
-	<-asked
-	for range 99 {
-		clock.jump(10 * time.Minute)
-	}
-	free <- struct{}{}
-	out := <-outs
-	assert.Equal(t, runtime.Completed, out.Kind, out.Message)
+	synctest.Test(t, func(t *testing.T) {
+		asked, free := make(chan struct{}), make(chan struct{})
+		policy := runtime.PolicyFunc(func(ctx context.Context, in *runtime.PolicyInput) (runtime.Decision, error) {
+			asked <- struct{}{}
+			<-free
+			return allowAll(ctx, in)
+		})
+		clock := &lateClock{now: time.Unix(1000, 0), timers: map[*lateTimer]time.Time{}}
+		r := newRigWith(t, policy, []*runtime.Tool{readTool(okRead)}, engine.WithClock(clock),
+			engine.WithPolicyTimeout(runtime.DefaultPolicyTimeout))
+		turn := r.run().Turn(engine.TurnConfig{})
+		outs := make(chan runtime.Outcome, 1)
+		call := func() { outs <- turn.Execute(t.Context(), runtime.Call{Tool: "file_read", Input: []byte(goodInput)}) }
+		go call()
+		<-asked
+		for range 99 {
+			clock.jump(10 * time.Minute)
+		}
+		free <- struct{}{}
+		out := <-outs
+		assert.Equal(t, runtime.Completed, out.Kind, out.Message)
 
-	go call()
-	<-asked
-	for range 100 {
-		clock.jump(10 * time.Millisecond)
-	}
-	out = <-outs
-	assert.Equal(t, "timeout", out.Detail.Rule, "the hundredth tick is the limit")
-	free <- struct{}{}
-	require.NoError(t, r.exec.Shutdown(t.Context()))
+		go call()
+		<-asked
+		for range 100 {
+			clock.jump(10 * time.Millisecond)
+		}
+		out = <-outs
+		assert.Equal(t, "timeout", out.Detail.Rule, "the hundredth tick is the limit")
+		free <- struct{}{}
+		require.NoError(t, r.exec.Shutdown(t.Context()))
+	})
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -140,20 +141,22 @@ func TestACommitDecidedInTimeStands(t *testing.T) {
 		"commit after the turn": {commit: time.Hour, budget: time.Minute, kind: runtime.Unknown, stands: 1},
 	} {
 		t.Run(name, func(t *testing.T) {
-			var clock *lateClock
-			l := &ledgerOfWrites{at: map[string]func(){
-				"seal":   func() { clock.pass(tc.seal) },
-				"commit": func() { clock.jump(tc.commit) },
-			}}
-			r, c := late(t, writeTool(l, okRead, shortDeadline), engine.WithJournal(new(journal.Memory)),
-				engine.WithParticipant("writes", l), engine.WithMinimumBudget(0))
-			clock = c
-			r.recover()
-			out := r.run().Turn(engine.TurnConfig{Budget: tc.budget}).Execute(t.Context(), callOf("c1", "file_read", goodInput))
-			assert.Equal(t, tc.kind, out.Kind, out.Message)
-			assert.Equal(t, tc.kind == runtime.TimedOut, out.RolledBack)
-			assert.Len(t, l.stands, tc.stands)
-			require.NoError(t, r.exec.Shutdown(t.Context()))
+			synctest.Test(t, func(t *testing.T) {
+				var clock *lateClock
+				l := &ledgerOfWrites{at: map[string]func(){
+					"seal":   func() { clock.pass(tc.seal) },
+					"commit": func() { clock.jump(tc.commit) },
+				}}
+				r, c := late(t, writeTool(l, okRead, shortDeadline), engine.WithJournal(new(journal.Memory)),
+					engine.WithParticipant("writes", l), engine.WithMinimumBudget(0))
+				clock = c
+				r.recover()
+				out := r.run().Turn(engine.TurnConfig{Budget: tc.budget}).Execute(t.Context(), callOf("c1", "file_read", goodInput))
+				assert.Equal(t, tc.kind, out.Kind, out.Message)
+				assert.Equal(t, tc.kind == runtime.TimedOut, out.RolledBack)
+				assert.Len(t, l.stands, tc.stands)
+				require.NoError(t, r.exec.Shutdown(t.Context()))
+			})
 		})
 	}
 }

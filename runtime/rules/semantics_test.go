@@ -199,6 +199,13 @@ func TestPendingCallsAreJudgedAgain(t *testing.T) {
 		require.Equal(t, []rules.Reason{rules.ReasonRunFinished}, v.Reasons())
 		require.Equal(t, 1, p.used("a"), "refused, but not released yet")
 	})
+	t.Run("the rules too", func(t *testing.T) {
+		p := begin(t, rules.Rules{}, tool("a", rules.Rules{MustPrecede: []string{"b"}}), tool("b", rules.Rules{}))
+		c := p.ask("a")
+		p.ok("b")
+		v, _ := p.s.Resume(0, &c)
+		require.Equal(t, []rules.Reason{rules.ReasonOrderViolation}, v.Reasons())
+	})
 	t.Run("edited arguments count for dedupe", func(t *testing.T) {
 		p := begin(t, rules.Rules{}, rules.Tool{Name: "d", Dedupe: rules.Dedupe{Mode: rules.DedupeAlways}})
 		first := p.ok("d", 1)
