@@ -246,20 +246,20 @@ func (p *parser) undeclared(n *node) *node {
 				if d.val.kind != nodeList {
 					continue
 				}
-				if at := strangers(d.val, declared); at != nil {
+				if at := undeclaredName(d.val, declared); at != nil {
 					return at
 				}
 			}
 		}
-		if at := strangerIn(e.val, strings.HasPrefix(e.name, "depend"), declared); at != nil {
+		if at := undeclaredIn(e.val, strings.HasPrefix(e.name, "depend"), declared); at != nil {
 			return at
 		}
 	}
 	return nil
 }
 
-// strangers returns the first name of a list that is not declared.
-func strangers(list *node, declared map[string]bool) *node {
+// undeclaredName returns the first name of a list that is not declared.
+func undeclaredName(list *node, declared map[string]bool) *node {
 	for _, item := range list.items {
 		if !declared[item.text] {
 			return item
@@ -268,22 +268,22 @@ func strangers(list *node, declared map[string]bool) *node {
 	return nil
 }
 
-// strangerIn is undeclared for a part: a schema, a list of schemas or, when named, a
+// undeclaredIn is undeclared for a part: a schema, a list of schemas or, when named, a
 // mapping to schemas.
-func strangerIn(n *node, named bool, declared map[string]bool) *node {
+func undeclaredIn(n *node, named bool, declared map[string]bool) *node {
 	for _, item := range n.items {
-		if at := strangerIn(item, false, declared); at != nil {
+		if at := undeclaredIn(item, false, declared); at != nil {
 			return at
 		}
 	}
 	for _, e := range n.pairs {
 		switch {
 		case named, slices.Contains([]string{"anyOf", "allOf", "oneOf", "not", "if", "then", "else"}, e.name), strings.HasPrefix(e.name, "depend"):
-			if at := strangerIn(e.val, !named && strings.HasPrefix(e.name, "depend"), declared); at != nil {
+			if at := undeclaredIn(e.val, !named && strings.HasPrefix(e.name, "depend"), declared); at != nil {
 				return at
 			}
 		case e.name == "required":
-			if at := strangers(e.val, declared); at != nil {
+			if at := undeclaredName(e.val, declared); at != nil {
 				return at
 			}
 		case e.name == "properties":

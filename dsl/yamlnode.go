@@ -147,17 +147,17 @@ func (p *parser) indentedByTab(pos Pos) Pos {
 	return pos
 }
 
-// A place says what the names of a mapping are.
-type place uint8
+// A role says what the names of a mapping are.
+type role uint8
 
 const (
-	ofKeys    place = iota // keys of the declaration: two that differ by case are a slip
-	ofMembers              // names of members, which are what they are; keys below them
-	ofValue                // a value, with all that is below it
+	ofKeys    role = iota // keys of the declaration: two that differ by case are a slip
+	ofMembers             // names of members, which are what they are; keys below them
+	ofValue               // a value, with all that is below it
 )
 
 // below returns what the names are in the value of a key.
-func (in place) below(key string) place {
+func (in role) below(key string) role {
 	switch {
 	case in == ofValue:
 		return ofValue
@@ -174,7 +174,7 @@ func (in place) below(key string) place {
 }
 
 // convert refuses aliases, anchors, tags and deep nesting, and resolves scalars.
-func (p *parser) convert(y *yaml.Node, depth int, in place) *node {
+func (p *parser) convert(y *yaml.Node, depth int, in role) *node {
 	n := &node{pos: p.at(y)}
 	if depth > maxDepth {
 		p.report(n.pos, "declare a type and refer to it with $ref", "nested deeper than %d levels", maxDepth)
@@ -209,7 +209,7 @@ func (p *parser) convert(y *yaml.Node, depth int, in place) *node {
 }
 
 // convertPairs fills a mapping and refuses keys that are not names or not unique.
-func (p *parser) convertPairs(n *node, content []*yaml.Node, depth int, in place) {
+func (p *parser) convertPairs(n *node, content []*yaml.Node, depth int, in role) {
 	alike := fold
 	if in != ofKeys {
 		alike = func(name string) string { return name }

@@ -21,8 +21,8 @@ func stored(s workspace.Snapshot) []filetools.FileState {
 	return list
 }
 
-// recalled is the inverse of stored.
-func recalled(list []filetools.FileState) workspace.Snapshot {
+// loaded is the inverse of stored.
+func loaded(list []filetools.FileState) workspace.Snapshot {
 	s := make(workspace.Snapshot, len(list))
 	for i, f := range list {
 		s[i] = workspace.FileState{Path: f.Path, State: workspace.State{

@@ -86,5 +86,5 @@ func (w *tools) prepare(ctx context.Context, name, text string) (*filetools.Chan
 // takeBack restores what a write has changed. It fails when a file has changed
 // since.
 func (w *tools) takeBack(ctx context.Context, c *filetools.Change) error {
-	return w.ws.Restore(ctx, recalled(c.Before), recalled(c.After))
+	return w.ws.Restore(ctx, loaded(c.Before), loaded(c.After))
 }

@@ -78,7 +78,7 @@ func TestWriteIsTakenBack(t *testing.T) {
 func TestWhatAnUndoNeedsCanBeStored(t *testing.T) {
 	want := workspace.Snapshot{}.WithFile("a", []byte("text"), 0o640).WithDir("b", 0o755).Without("c")
 	change := filetools.Change{Before: stored(want)}
-	require.Equal(t, want, recalled(change.Before))
+	require.Equal(t, want, loaded(change.Before))
 }
 
 func TestNothingIsWrittenThroughLinks(t *testing.T) {

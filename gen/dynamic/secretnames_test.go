@@ -85,8 +85,8 @@ func bagRegistry(t *testing.T) *runtime.Registry {
 }
 
 // A secret that is the name of an undeclared member shows in no journal, event,
-// request, message or export: its object is committed and veiled as one value.
-func TestSecretNamesAreVeiled(t *testing.T) {
+// request, message or export: its object is committed and masked as one value.
+func TestSecretNamesAreMasked(t *testing.T) {
 	reg := bagRegistry(t)
 	var shown []string // texts of outcomes, requests, events and the export
 	show := func(v any) {

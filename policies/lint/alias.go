@@ -27,7 +27,7 @@ type partLint struct {
 	in     map[ast.Var]*ast.Rule // where it is so
 	params map[ast.Var]param
 	calls  map[string][]callSite // by the function
-	known  map[ast.Var]part      // of parameters
+	known  map[ast.Var]piece     // of parameters
 	report inputLint
 }
 
@@ -43,13 +43,13 @@ type callSite struct {
 	args []*ast.Term
 }
 
-// A part is a part of the input, or nothing that is known to be one.
-type part struct {
+// A piece is a part of the input, or nothing that is known to be one.
+type piece struct {
 	path   places.Path
 	at     places.Input
 	common bool        // it is of the input as packages see it that are not a tool's
 	mixed  []string    // instead: what the parameter is in different calls
-	made   *making     // instead: an object that holds parts
+	made   *making     // instead: an object that holds pieces
 	data   places.Data // instead: a part of data
 }
 
@@ -59,8 +59,8 @@ type making struct {
 	rule   *ast.Rule
 }
 
-// composed says that the part may have members or elements.
-func (p part) composed() bool {
+// composed says that the piece may have members or elements.
+func (p piece) composed() bool {
 	return len(p.at) > 0 && p.at.Kinds()&(schema.ObjectKind|schema.ArrayKind) != 0 || p.mixed != nil || p.made != nil
 }
 
@@ -69,7 +69,7 @@ func (c *Checked) lintParts(errs *policydir.Errors) {
 	var found policydir.Errors
 	l := &partLint{
 		Checked: c, defs: map[ast.Var]*ast.Term{}, in: map[ast.Var]*ast.Rule{}, params: map[ast.Var]param{},
-		calls: map[string][]callSite{}, known: map[ast.Var]part{}, report: inputLint{tools: c.Tools, errs: &found},
+		calls: map[string][]callSite{}, known: map[ast.Var]piece{}, report: inputLint{tools: c.Tools, errs: &found},
 	}
 	for _, m := range c.Compiler.Modules {
 		for _, r := range m.Rules {
@@ -130,10 +130,10 @@ func element(t *ast.Term) *ast.Term {
 	return ast.NewTerm(ast.Ref{t, ast.VarTerm(ast.WildcardPrefix)})
 }
 
-// resolve returns the part of the input that a term is in a rule.
-func (l *partLint) resolve(t *ast.Term, r *ast.Rule, depth int) part {
+// resolve returns the piece of the input that a term is in a rule.
+func (l *partLint) resolve(t *ast.Term, r *ast.Rule, depth int) piece {
 	if depth > values.MaxNested {
-		return part{}
+		return piece{}
 	}
 	switch v := t.Value.(type) {
 	case ast.Var:
@@ -146,7 +146,7 @@ func (l *partLint) resolve(t *ast.Term, r *ast.Rule, depth int) part {
 	case ast.Ref:
 		base, rest := l.base(v, r, depth)
 		if len(base.at) == 0 && base.made == nil && len(base.data.Docs) == 0 {
-			return part{mixed: base.mixed}
+			return piece{mixed: base.mixed}
 		}
 		for _, t := range rest {
 			base = l.step(base, l.index(t, depth))
@@ -156,18 +156,18 @@ func (l *partLint) resolve(t *ast.Term, r *ast.Rule, depth int) part {
 		holds := false
 		v.Foreach(func(_, value *ast.Term) { holds = holds || l.resolve(value, r, depth+1).composed() })
 		if holds {
-			return part{made: &making{v, r}}
+			return piece{made: &making{v, r}}
 		}
 	}
-	return part{}
+	return piece{}
 }
 
-// base returns the part that a reference begins with, and what follows.
-func (l *partLint) base(ref ast.Ref, r *ast.Rule, depth int) (part, ast.Ref) {
+// base returns the piece that a reference begins with, and what follows.
+func (l *partLint) base(ref ast.Ref, r *ast.Rule, depth int) (piece, ast.Ref) {
 	switch {
 	case ref[0].Equal(ast.InputRootDocument):
 		kind, _ := policydir.ContractPackage(r.Module.Package.Path)
-		return part{at: places.Input{l.SchemaOf(r.Module.Package.Path)}, common: kind != policydir.ToolPackage}, ref[1:]
+		return piece{at: places.Input{l.SchemaOf(r.Module.Package.Path)}, common: kind != policydir.ToolPackage}, ref[1:]
 	case !ref[0].Equal(ast.DefaultRootDocument):
 		return l.resolve(ref[0], r, depth+1), ref[1:]
 	}
@@ -176,7 +176,7 @@ func (l *partLint) base(ref ast.Ref, r *ast.Rule, depth int) (part, ast.Ref) {
 			return l.resolve(r.Head.Value, r, depth+1), ref[i:]
 		}
 	}
-	return part{data: places.Root(l.Bundle, l.Compiler)}, ref[1:]
+	return piece{data: places.Root(l.Bundle, l.Compiler)}, ref[1:]
 }
 
 // value returns the rule whose value is all that a reference can be, if there is one.
@@ -189,18 +189,18 @@ func (l *partLint) value(ref ast.Ref) *ast.Rule {
 }
 
 // step follows one part of a reference, which may be one of several.
-func (l *partLint) step(p part, alternatives []*ast.Term) part {
+func (l *partLint) step(p piece, alternatives []*ast.Term) piece {
 	if p.made != nil {
 		value := p.made.object.Get(alternatives[0])
 		if value == nil || len(alternatives) > 1 {
-			return part{}
+			return piece{}
 		}
 		return l.resolve(value, p.made.rule, 1)
 	}
 	if len(p.data.Docs) > 0 {
-		return part{data: p.data.Any(alternatives)}
+		return piece{data: p.data.Any(alternatives)}
 	}
-	next := part{path: append(slices.Clone(p.path), alternatives[0]), common: p.common}
+	next := piece{path: append(slices.Clone(p.path), alternatives[0]), common: p.common}
 	for _, t := range alternatives {
 		at, _ := p.at.Step(t)
 		if p.common && len(p.path) == 0 && t.Equal(ast.StringTerm("args")) {
@@ -279,11 +279,11 @@ func (l *partLint) passed(p param) []*ast.Term {
 }
 
 // parameter returns what all calls of a function pass for a parameter.
-func (l *partLint) parameter(v ast.Var, p param, depth int) part {
+func (l *partLint) parameter(v ast.Var, p param, depth int) piece {
 	if known, ok := l.known[v]; ok {
 		return known
 	}
-	var all part
+	var all piece
 	texts, schemas := map[string]bool{}, map[uintptr]bool{}
 	isPart := false
 	for _, site := range l.calls[p.function.String()] {
@@ -316,11 +316,11 @@ func (l *partLint) parameter(v ast.Var, p param, depth int) part {
 	}
 	switch {
 	case !isPart:
-		all = part{}
+		all = piece{}
 	case all.mixed != nil:
-		all = part{mixed: all.mixed}
+		all = piece{mixed: all.mixed}
 	case len(texts) > 1:
-		all = part{mixed: slices.Sorted(maps.Keys(texts))}
+		all = piece{mixed: slices.Sorted(maps.Keys(texts))}
 	}
 	l.known[v] = all
 	return all
@@ -350,8 +350,8 @@ func (l *partLint) rule(r *ast.Rule) {
 	})
 }
 
-// follow checks that what follows a part of the input is declared.
-func (l *partLint) follow(name *ast.Term, p part, rest ast.Ref, r *ast.Rule) {
+// follow checks that what follows a piece of the input is declared.
+func (l *partLint) follow(name *ast.Term, p piece, rest ast.Ref, r *ast.Rule) {
 	for _, t := range rest {
 		alternatives := l.index(t, 0)
 		for _, t := range alternatives {

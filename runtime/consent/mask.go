@@ -31,12 +31,12 @@ func mask(key []byte, args wire.Value, reveal []string) (json.RawMessage, []stri
 		return nil, nil, fmt.Errorf("there are no arguments: an empty object is written as {}")
 	}
 	var pointers []string
-	veil := walk.Veil{Reveal: reveal, Hide: func(pointer string, v walk.Tokens) (string, error) {
+	masking := walk.Mask{Reveal: reveal, Hide: func(pointer string, v walk.Tokens) (string, error) {
 		pointers = append(pointers, pointer)
 		digest, err := keyed(key, purposeMask, v)
 		return fmt.Sprintf("(sensitive: %s, %s)", size(v), hex.EncodeToString(digest[:8])), err
 	}}
-	text, err := veil.Append(nil, args)
+	text, err := masking.Append(nil, args)
 	if err != nil {
 		return nil, nil, fmt.Errorf("the arguments cannot be shown: %w", err)
 	}
@@ -52,11 +52,11 @@ func holdsMask(args wire.Value) (found bool) {
 	if args == nil {
 		return false
 	}
-	veil := walk.Veil{Hide: func(_ string, v walk.Tokens) (string, error) {
+	masking := walk.Mask{Hide: func(_ string, v walk.Tokens) (string, error) {
 		found = found || v[0].Kind == wire.KindString && maskForm.MatchString(v[0].Str)
 		return "", nil
 	}}
-	_, _ = veil.Append(nil, args) // terms says what is wrong with it
+	_, _ = masking.Append(nil, args) // terms says what is wrong with it
 	return found
 }
 

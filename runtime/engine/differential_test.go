@@ -179,7 +179,7 @@ func (d *duel) digest(tool, input string) (rules.Digest, error) {
 	for _, field := range []string{tool, "agent", string(form)} {
 		b = append(binary.BigEndian.AppendUint64(b, uint64(len(field))), field...)
 	}
-	return d.exec.Veiled(rules.DigestOf(b)), err
+	return d.exec.Masked(rules.DigestOf(b)), err
 }
 
 // ran takes an admitted call to its end.

@@ -26,8 +26,8 @@ func (e *Executor) Engine() *rules.Engine { return e.engine }
 // BookKey returns the key of the book of requests.
 func (e *Executor) BookKey() []byte { return e.approvals.Key() }
 
-// Veiled returns a digest of arguments in the form in which it is recorded.
-func (e *Executor) Veiled(d rules.Digest) rules.Digest {
+// Masked returns a digest of arguments in the form in which it is recorded.
+func (e *Executor) Masked(d rules.Digest) rules.Digest {
 	e.inputs.Mask(&d)
 	return d
 }

@@ -36,7 +36,7 @@ func TestDedupeKeyIsLengthPrefixed(t *testing.T) {
 	}
 	prefix := field(field(nil, "file_read"), "agent")
 	args := sha256.Sum256(field(prefix[:len(prefix):len(prefix)], form(`{"limit":2,"path":"a.md"}`)))
-	assert.Equal(t, r.exec.Veiled(args), admitted.Args)
+	assert.Equal(t, r.exec.Masked(args), admitted.Args)
 	key := string(field(nil, "path")) + "\x01" + form(`"a.md"`)
-	assert.Equal(t, r.exec.Veiled(sha256.Sum256(field(prefix[:len(prefix):len(prefix)], key))), admitted.Key)
+	assert.Equal(t, r.exec.Masked(sha256.Sum256(field(prefix[:len(prefix):len(prefix)], key))), admitted.Key)
 }

@@ -116,27 +116,27 @@ func CheckPrivate(leaf, private []byte) error {
 // ErrCommitment, when CheckPrivate does. Both arguments may be hostile. What it
 // returns shares no memory with them, and is for people who may see the values.
 func Restore(leaf, private []byte) ([]byte, error) {
-	places, err := fit(leaf, private)
+	fields, err := fit(leaf, private)
 	if err != nil {
 		return nil, err
 	}
 	out := make([]byte, 0, len(leaf)+len(private))
 	from := 0
-	for _, p := range places {
+	for _, p := range fields {
 		out = append(append(out, leaf[from:p.from]...), p.value...)
 		from = p.to
 	}
 	return append(out, leaf[from:]...), nil
 }
 
-// A place is where in a leaf a secret fits.
-type place struct {
+// A field is where in a leaf a secret fits.
+type field struct {
 	from, to int // of the commitment, quotes included
 	value    []byte
 }
 
-// fit finds the places of all secrets, in the order of the leaf.
-func fit(leaf, private []byte) ([]place, error) {
+// fit finds the fields of all secrets, in the order of the leaf.
+func fit(leaf, private []byte) ([]field, error) {
 	secrets, err := DecodePrivate(private)
 	if err != nil || len(secrets) == 0 {
 		return nil, err
@@ -150,7 +150,7 @@ func fit(leaf, private []byte) ([]place, error) {
 			return nil, err
 		}
 	}
-	s := seeker{text: leaf, found: make([]place, len(secrets))}
+	s := seeker{text: leaf, found: make([]field, len(secrets))}
 	s.value(&root)
 	for i, sec := range secrets {
 		p := &s.found[i]
@@ -164,6 +164,6 @@ func fit(leaf, private []byte) ([]place, error) {
 		}
 		p.value = sec.Value
 	}
-	slices.SortFunc(s.found, func(a, b place) int { return a.from - b.from })
+	slices.SortFunc(s.found, func(a, b field) int { return a.from - b.from })
 	return s.found, nil
 }

@@ -40,13 +40,13 @@ func (b *branch) grow(pointer string, i int) error {
 	return nil
 }
 
-// A seeker walks through a text that is known to be JSON, to the places of a
+// A seeker walks through a text that is known to be JSON, to the fields of a
 // tree of pointers. It is as deep in calls as the longest pointer.
 type seeker struct {
 	text  []byte
 	at    int
-	found []place
-	twice bool // a place was found twice
+	found []field
+	twice bool // a field was found twice
 }
 
 // value reads the value at the position, which is that of b; b may be nil.
@@ -66,7 +66,7 @@ func (s *seeker) value(b *branch) {
 	if b != nil && b.secret != 0 {
 		p := &s.found[b.secret-1]
 		s.twice = s.twice || p.to != 0
-		*p = place{from: from, to: s.at}
+		*p = field{from: from, to: s.at}
 	}
 }
 

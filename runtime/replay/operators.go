@@ -31,8 +31,8 @@ func approver(ev *consent.Event) operator.Actor {
 }
 
 // noteAct notes whether the operator policy kept an actor from answering a request.
-func (w *world) noteAct(r *journal.Record) {
+func (sim *simulation) noteAct(r *journal.Record) {
 	if a := r.Operator; a != nil && a.Request != "" {
-		w.barred[a.Request] = !a.Allowed
+		sim.barred[a.Request] = !a.Allowed
 	}
 }

@@ -10,18 +10,18 @@ import (
 
 // transactional takes part in the calls that were rolled back, and in those whose
 // commit was decided, so that they are again.
-type transactional struct{ w *world }
+type transactional struct{ sim *simulation }
 
 // Begin implements runtime.Participant.
 func (p *transactional) Begin(_ context.Context, key runtime.CallKey) (runtime.Part, error) {
-	return &part{p.w, p.w.rec.calls[journal.CallKey{Session: key.Session, Call: key.Call}]}, nil
+	return &part{p.sim, p.sim.rec.calls[journal.CallKey{Session: key.Session, Call: key.Call}]}, nil
 }
 
 // Unsettled implements runtime.Participant.
 func (p *transactional) Unsettled(context.Context) (keys []runtime.CallKey, err error) {
-	p.w.mu.Lock()
-	defer p.w.mu.Unlock()
-	for key, c := range p.w.rec.calls {
+	p.sim.mu.Lock()
+	defer p.sim.mu.Unlock()
+	for key, c := range p.sim.rec.calls {
 		if c.transacts() && c.play.outcome == nil && slices.Contains(c.play.seen, runtime.EventStarted) {
 			keys = append(keys, runtime.CallKey{Session: key.Session, Call: key.Call})
 		}
@@ -40,8 +40,8 @@ func (c *call) transacts() bool {
 
 // A part is what a call does at a participant: nothing, and as decided as it was.
 type part struct {
-	w *world
-	c *call // nil: the recording does not have it
+	sim *simulation
+	c   *call // nil: the recording does not have it
 }
 
 // Seal implements runtime.Part.
@@ -55,7 +55,7 @@ func (p *part) Seal(context.Context) ([]byte, error) {
 // Commit implements runtime.Part. A commit that was decided ends when it ended.
 func (p *part) Commit(context.Context) error {
 	if p.c != nil && p.c.sealed {
-		p.w.wait(p.c.play.commits)
+		p.sim.wait(p.c.play.commits)
 	}
 	return nil
 }
@@ -69,7 +69,7 @@ type uncertain struct{ transactional }
 
 // Begin implements runtime.Participant.
 func (p *uncertain) Begin(_ context.Context, key runtime.CallKey) (runtime.Part, error) {
-	return &foreign{part{p.w, p.w.rec.calls[journal.CallKey{Session: key.Session, Call: key.Call}]}}, nil
+	return &foreign{part{p.sim, p.sim.rec.calls[journal.CallKey{Session: key.Session, Call: key.Call}]}}, nil
 }
 
 // Unsettled implements runtime.Participant.

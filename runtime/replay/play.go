@@ -27,17 +27,17 @@ func Run(ctx context.Context, src Source, c *Candidate) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	w, err := newWorld(rec, c)
+	sim, err := newSimulation(rec, c)
 	if err != nil {
 		return nil, err
 	}
-	defer context.AfterFunc(ctx, w.clock.GiveUp)()
+	defer context.AfterFunc(ctx, sim.clock.GiveUp)()
 	if rec.settings() != nil {
-		w.number = 1
+		sim.number = 1
 	}
-	if err = w.beginProcess(ctx, rec.settings()); err == nil {
-		err = w.all(ctx)
-		w.finish()
+	if err = sim.beginProcess(ctx, rec.settings()); err == nil {
+		err = sim.all(ctx)
+		sim.finish()
 	}
 	if why := context.Cause(ctx); why != nil {
 		return nil, why
@@ -53,22 +53,22 @@ func Run(ctx context.Context, src Source, c *Candidate) (*Report, error) {
 }
 
 // all plays all records.
-func (w *world) all(ctx context.Context) error {
-	for i := range w.rec.steps {
-		s := &w.rec.steps[i]
+func (sim *simulation) all(ctx context.Context) error {
+	for i := range sim.rec.steps {
+		s := &sim.rec.steps[i]
 		err := context.Cause(ctx)
-		if err == nil && w.recovering != nil && s.external(w.recovering) {
-			w.recovering = nil
-			err = w.judgeAgain(w.rec.steps[i:], nil)
+		if err == nil && sim.recovering != nil && s.external(sim.recovering) {
+			sim.recovering = nil
+			err = sim.judgeAgain(sim.rec.steps[i:], nil)
 		}
-		if err == nil && w.recovering != nil && s.r.Kind == runtime.EventAuthorized.String() {
-			err = w.judgeAgain(w.rec.steps[i+1:], s.call)
+		if err == nil && sim.recovering != nil && s.r.Kind == runtime.EventAuthorized.String() {
+			err = sim.judgeAgain(sim.rec.steps[i+1:], s.call)
 		}
 		if err == nil && s.r.Kind != journal.KindOwner { // until then no process ran
-			err = w.clock.Reach(s.r.At) // a recorded time before the present one does not move the clock
+			err = sim.clock.Reach(s.r.At) // a recorded time before the present one does not move the clock
 		}
 		if err == nil {
-			err = w.play(ctx, s)
+			err = sim.play(ctx, s)
 		}
 		if err != nil {
 			return fmt.Errorf("entry %d of the recording: %w", s.seq, err)
@@ -78,14 +78,14 @@ func (w *world) all(ctx context.Context) error {
 }
 
 // finish releases all goroutines that still wait, and shuts the executor down.
-func (w *world) finish() {
-	for _, c := range w.rec.calls {
+func (sim *simulation) finish() {
+	for _, c := range sim.rec.calls {
 		if p := &c.play; p.cancel != nil {
 			p.cancel()
-			w.open(p.gates()...)
+			sim.open(p.gates()...)
 		}
 	}
-	_ = w.clock.Perform(func() { _ = w.exec.Shutdown(context.Background()) })
+	_ = sim.clock.Perform(func() { _ = sim.exec.Shutdown(context.Background()) })
 }
 
 // done returns a context that has ended: a method that takes it waits for nothing.
@@ -96,41 +96,41 @@ func done() context.Context {
 }
 
 // play repeats the operation that a record is of.
-func (w *world) play(ctx context.Context, s *step) error {
-	if err := w.consents(ctx, s.r.Consent); err != nil {
+func (sim *simulation) play(ctx context.Context, s *step) error {
+	if err := sim.consents(ctx, s.r.Consent); err != nil {
 		return err
 	}
 	switch r := s.r; r.Kind {
 	case journal.KindSessionOpened:
-		w.configs[r.Session] = configOf(r)
-		return w.do(ctx, func() { w.sessions[r.Session] = w.exec.Session(configOf(r)) })
+		sim.configs[r.Session] = configOf(r)
+		return sim.do(ctx, func() { sim.sessions[r.Session] = sim.exec.Session(configOf(r)) })
 	case journal.KindRunStarted:
-		return w.start(ctx, s)
+		return sim.start(ctx, s)
 	case journal.KindOwner:
-		if s == &w.rec.steps[0] { // the process has begun
+		if s == &sim.rec.steps[0] { // the process has begun
 			return nil
 		}
-		return w.restart(ctx, r)
+		return sim.restart(ctx, r)
 	case journal.KindRunStopped:
-		if run := w.runs[s.run]; run != nil {
-			return w.do(ctx, func() { run.ModelStopped(ctx) })
+		if run := sim.runs[s.run]; run != nil {
+			return sim.do(ctx, func() { run.ModelStopped(ctx) })
 		}
 		return nil
 	case journal.KindRunClosed:
-		return w.closeRun(ctx, s.run, "")
+		return sim.closeRun(ctx, s.run, "")
 	case journal.KindOperator:
-		w.noteAct(r)
+		sim.noteAct(r)
 		return nil
 	}
-	if s.call == nil || s.call.skip != "" || w.runs[s.call.run] == nil {
-		return w.missed(s)
+	if s.call == nil || s.call.skip != "" || sim.runs[s.call.run] == nil {
+		return sim.missed(s)
 	}
-	return w.playCall(ctx, s)
+	return sim.playCall(ctx, s)
 }
 
 // missed notes that a call of the run cannot be made: the decisions about later calls
 // would be those of another run.
-func (w *world) missed(s *step) error {
+func (sim *simulation) missed(s *step) error {
 	if c := s.call; c != nil && c.admitted && c.run.stop == "" {
 		c.run.stop = fmt.Sprintf("it comes after call %q, which cannot be made again", c.key.Call)
 	}
@@ -138,35 +138,35 @@ func (w *world) missed(s *step) error {
 }
 
 // playCall repeats the operation on a call that a record is of.
-func (w *world) playCall(ctx context.Context, s *step) error {
+func (sim *simulation) playCall(ctx context.Context, s *step) error {
 	c := s.call
 	switch r := s.r; r.Kind {
 	case runtime.EventInvoked.String():
-		return w.invoke(ctx, c)
+		return sim.invoke(ctx, c)
 	case runtime.EventApprovalRequested.String(), runtime.EventAuthorized.String():
-		return w.decide(s)
+		return sim.decide(s)
 	case runtime.EventStarted.String():
-		w.open(c.play.begins)
+		sim.open(c.play.begins)
 	case runtime.EventRetrying.String():
-		w.open(c.play.decided) // by another process, which has judged it once more
+		sim.open(c.play.decided) // by another process, which has judged it once more
 	case journal.KindCommitting:
 		if o := c.outcome; o != nil && (o.Kind == runtime.Completed || o.Kind == runtime.Unknown) {
-			w.open(c.play.returns)
+			sim.open(c.play.returns)
 		}
 	case runtime.EventReconciled.String():
-		return w.resolve(ctx, s)
+		return sim.resolve(ctx, s)
 	case runtime.EventApprovalDecided.String():
-		return w.answer(s)
+		return sim.answer(s)
 	case runtime.EventLateResult.String():
-		w.open(c.play.returns)
+		sim.open(c.play.returns)
 	case runtime.EventUndone.String(), runtime.EventUndoFailed.String():
-		return w.undo(ctx, s)
+		return sim.undo(ctx, s)
 	default:
 		if r.Mark == journal.MarkEnded && c.outcome != nil && r.At.Equal(c.ended) {
-			return w.end(ctx, s)
+			return sim.end(ctx, s)
 		}
 	}
-	return w.clock.Rest()
+	return sim.clock.Rest()
 }
 
 // configOf returns the configuration of a session.
@@ -179,67 +179,67 @@ func configOf(r *journal.Record) engine.SessionConfig {
 }
 
 // start starts a run.
-func (w *world) start(ctx context.Context, s *step) (err error) {
-	session := w.sessions[s.r.Session]
+func (sim *simulation) start(ctx context.Context, s *step) (err error) {
+	session := sim.sessions[s.r.Session]
 	if session == nil {
 		s.run.stop = "the recording does not have the beginning of its session"
 		return nil
 	}
 	var started *engine.Run
-	if e := w.do(ctx, func() { started, err = session.StartRun(ctx, engine.RunConfig{ID: s.r.Run}) }); e != nil {
+	if e := sim.do(ctx, func() { started, err = session.StartRun(ctx, engine.RunConfig{ID: s.r.Run}) }); e != nil {
 		return e
 	}
 	if err != nil {
 		s.run.stop = "it cannot be started: " + err.Error()
 		return nil
 	}
-	w.runs[s.run] = started
+	sim.runs[s.run] = started
 	return nil
 }
 
 // agent returns the run as a sub-agent has it.
-func (w *world) agent(r *run, name string) *engine.Run {
+func (sim *simulation) agent(r *run, name string) *engine.Run {
 	if name == "" {
-		return w.runs[r]
+		return sim.runs[r]
 	}
 	key := agentKey{r, name}
-	if w.agents[key] == nil {
-		w.agents[key] = w.runs[r].Child(engine.RunConfig{ID: name})
+	if sim.agents[key] == nil {
+		sim.agents[key] = sim.runs[r].Child(engine.RunConfig{ID: name})
 	}
-	return w.agents[key]
+	return sim.agents[key]
 }
 
 // closeRun closes a run, or the part of a sub-agent.
-func (w *world) closeRun(ctx context.Context, r *run, agent string) error {
-	if r == nil || w.runs[r] == nil || r.closed {
+func (sim *simulation) closeRun(ctx context.Context, r *run, agent string) error {
+	if r == nil || sim.runs[r] == nil || r.closed {
 		return nil
 	}
 	r.closed = agent == ""
-	part := w.agent(r, agent)
-	return w.do(ctx, func() { _ = part.Close(done()) })
+	part := sim.agent(r, agent)
+	return sim.do(ctx, func() { _ = part.Close(done()) })
 }
 
 // invoke makes a call. It does not come further than its policy before the
 // recorded one had answered.
-func (w *world) invoke(ctx context.Context, c *call) error {
+func (sim *simulation) invoke(ctx context.Context, c *call) error {
 	o := c.outcome
 	orphaned := c.agent != "" && !c.admitted && o != nil && o.Reason == runtime.ReasonRunFinished && o.Run <= runtime.RunCleanup
 	if orphaned { // that its sub-agent had been closed is not recorded otherwise
-		if err := w.closeRun(ctx, c.run, c.agent); err != nil {
+		if err := sim.closeRun(ctx, c.run, c.agent); err != nil {
 			return err
 		}
 	}
-	if _, _, known := w.exec.Registry().Lookup(c.tool); known && !c.validated {
+	if _, _, known := sim.exec.Registry().Lookup(c.tool); known && !c.validated {
 		c.skip = "its input is not recorded, since there was no such tool"
 		return nil
 	}
 	p := &c.play
 	p.decided, p.begins, p.returns, p.commits = newGate(), newGate(), newGate(), newGate()
-	turn := w.turnOf(c)
-	callCtx, cancel := context.WithCancel(w.contextOf(c.key.Session, c.key.Call))
+	turn := sim.turnOf(c)
+	callCtx, cancel := context.WithCancel(sim.contextOf(c.key.Session, c.key.Call))
 	p.cancel = cancel
 	in := runtime.Call{ID: c.key.Call, Tool: c.tool, Input: c.input(), Metadata: c.metadata, Principal: c.principal}
-	_, err := w.begin(func() {
+	_, err := sim.begin(func() {
 		if c.triggered {
 			_, _ = turn.StartCall(in)
 			return
@@ -265,39 +265,39 @@ func (c *call) input() []byte {
 // turnOf returns the turn of a call. The recording tells when a turn ends and not
 // which calls were of it, which matters for one thing: a call that was blocked was
 // of the turn in which its tool had timed out.
-func (w *world) turnOf(c *call) *engine.Turn {
+func (sim *simulation) turnOf(c *call) *engine.Turn {
 	of := turnKey{c.run, c.agent, c.turnEnds, cmp.Or(c.blockedBy, c)}
-	if w.turns[of] == nil {
+	if sim.turns[of] == nil {
 		cfg, ends := engine.TurnConfig{Cap: c.turnCap, ConsentWait: c.patience}, c.turnEnds
 		if !ends.IsZero() {
 			if c.started && c.ended.After(ends) { // it had a grace, or was no part of the turn any more
 				ends = c.ended.Add(time.Hour)
 			}
-			if cfg.Budget = ends.Sub(w.clock.Now()); cfg.Budget == 0 {
+			if cfg.Budget = ends.Sub(sim.clock.Now()); cfg.Budget == 0 {
 				cfg.Budget = -1
 			}
 		}
-		w.turns[of] = w.agent(c.run, c.agent).Turn(cfg)
+		sim.turns[of] = sim.agent(c.run, c.agent).Turn(cfg)
 	}
-	return w.turns[of]
+	return sim.turns[of]
 }
 
 // consents repeats the consent events that concern no call: grants that were revoked,
 // and consent that was switched off. It skips what a reload retired, which depends on
 // the recorded policies.
-func (w *world) consents(ctx context.Context, events []consent.Event) error {
+func (sim *simulation) consents(ctx context.Context, events []consent.Event) error {
 	for i := range events {
 		switch ev := &events[i]; ev.Kind {
 		case consent.EventRevoked:
-			c := w.rec.requests[ev.Grant]
+			c := sim.rec.requests[ev.Grant]
 			if c == nil || c.play.request == "" || ev.Result != nil && ev.Result.Resolution == consent.Rejected {
 				continue
 			}
-			if err := w.do(ctx, func() { w.exec.Revoke(ctx, c.play.request, recorded(ev.By), ev.Message) }); err != nil {
+			if err := sim.do(ctx, func() { sim.exec.Revoke(ctx, c.play.request, recorded(ev.By), ev.Message) }); err != nil {
 				return err
 			}
 		case consent.EventOff:
-			if err := w.do(ctx, func() { _ = w.exec.SuspendConsent(ctx, ev.Until, recorded(ev.By), ev.Message) }); err != nil {
+			if err := sim.do(ctx, func() { _ = sim.exec.SuspendConsent(ctx, ev.Until, recorded(ev.By), ev.Message) }); err != nil {
 				return err
 			}
 		}

@@ -21,7 +21,7 @@ import (
 // of the replay. After it was killed, nothing that its executor still does is recorded.
 type process struct {
 	*journal.Memory // of all processes
-	w               *world
+	sim             *simulation
 	killed          atomic.Bool
 }
 
@@ -35,12 +35,12 @@ func (p *process) Append(ctx context.Context, entries []journal.Entry) error {
 
 // Emit implements runtime.Sink.
 func (p *process) Emit(ev *runtime.Event) error {
-	c := p.w.rec.calls[journal.CallKey{Session: ev.SessionID, Call: ev.CallID}]
+	c := p.sim.rec.calls[journal.CallKey{Session: ev.SessionID, Call: ev.CallID}]
 	if c == nil || p.killed.Load() {
 		return nil
 	}
-	p.w.mu.Lock()
-	defer p.w.mu.Unlock()
+	p.sim.mu.Lock()
+	defer p.sim.mu.Unlock()
 	c.play.seen = append(c.play.seen, ev.Kind)
 	if ev.RequestID != "" {
 		c.play.request = ev.RequestID
@@ -50,12 +50,12 @@ func (p *process) Emit(ev *runtime.Event) error {
 
 // observe is told of outcomes.
 func (p *process) observe(info runtime.CallInfo, out runtime.Outcome) {
-	c := p.w.rec.calls[journal.CallKey{Session: info.Session, Call: info.ID}]
+	c := p.sim.rec.calls[journal.CallKey{Session: info.Session, Call: info.ID}]
 	if c == nil || p.killed.Load() {
 		return
 	}
-	p.w.mu.Lock()
-	defer p.w.mu.Unlock()
+	p.sim.mu.Lock()
+	defer p.sim.mu.Unlock()
 	c.play.outcome = &out
 }
 
@@ -65,59 +65,59 @@ const policyTimeout = 1_000_000 * time.Hour
 
 // beginProcess starts a process: an executor with the settings of the recorded one, nil
 // when they are not recorded, which recovers what the processes before have left.
-func (w *world) beginProcess(ctx context.Context, settings *journal.Settings) error {
-	w.process = &process{Memory: w.journal, w: w}
-	w.simulation = &simhooks.Hooks{Context: w.contextOf, Skip: w.passes, Evaluations: math.MaxInt32} // which wait here
+func (sim *simulation) beginProcess(ctx context.Context, settings *journal.Settings) error {
+	sim.process = &process{Memory: sim.journal, sim: sim}
+	sim.hooks = &simhooks.Hooks{Context: sim.contextOf, Skip: sim.passes, Evaluations: math.MaxInt32} // which wait here
 	options := []engine.Option{
-		engine.WithClock(w.clock), engine.WithJournal(w.process), engine.WithParticipant("recorded", &w.transactional),
-		engine.WithParticipant("unknown", &w.uncertain), engine.WithSink(w.process), engine.WithMaxInFlight(math.MaxInt32),
-		engine.WithObserver(w.process.observe), engine.WithApprover(runtime.ApproverFunc(w.notify)),
-		engine.WithPolicyTimeout(policyTimeout), engine.WithArtifacts(&w.artifacts), engine.WithOperators(admits{}),
+		engine.WithClock(sim.clock), engine.WithJournal(sim.process), engine.WithParticipant("recorded", &sim.transactional),
+		engine.WithParticipant("unknown", &sim.uncertain), engine.WithSink(sim.process), engine.WithMaxInFlight(math.MaxInt32),
+		engine.WithObserver(sim.process.observe), engine.WithApprover(runtime.ApproverFunc(sim.notify)),
+		engine.WithPolicyTimeout(policyTimeout), engine.WithArtifacts(&sim.artifacts), engine.WithOperators(admits{}),
 	}
 	if settings != nil {
 		options = append(options, engine.WithReminders(settings.Reminders), engine.WithMinimumBudget(settings.MinimumBudget))
 	}
 	var err error
-	if w.exec, err = engine.NewExecutor(w.reg, &waiting{w, w.policy}, options...); err != nil {
+	if sim.exec, err = engine.NewExecutor(sim.reg, &waiting{sim, sim.policy}, options...); err != nil {
 		return err
 	}
-	if e := w.do(ctx, func() { err = w.exec.Recover(simhooks.With(context.Background(), w.simulation)) }); e != nil {
+	if e := sim.do(ctx, func() { err = sim.exec.Recover(simhooks.With(context.Background(), sim.hooks)) }); e != nil {
 		return e
 	}
 	return err
 }
 
 // contextOf returns the context of a call: that of no caller.
-func (w *world) contextOf(session, id string) context.Context {
-	c := w.rec.calls[journal.CallKey{Session: session, Call: id}]
+func (sim *simulation) contextOf(session, id string) context.Context {
+	c := sim.rec.calls[journal.CallKey{Session: session, Call: id}]
 	ctx := context.WithValue(context.Background(), callKey{}, c)
-	return simhooks.With(ctx, &simhooks.Hooks{Deadline: func(string) (time.Duration, bool) { return w.deadline(c) }})
+	return simhooks.With(ctx, &simhooks.Hooks{Deadline: func(string) (time.Duration, bool) { return sim.deadline(c) }})
 }
 
 // restart kills the process that made the records so far, and starts another one that
 // takes the journal over.
-func (w *world) restart(ctx context.Context, r *journal.Record) error {
-	at, err := w.kill(ctx)
+func (sim *simulation) restart(ctx context.Context, r *journal.Record) error {
+	at, err := sim.kill(ctx)
 	if err != nil {
 		return err
 	}
 	if r.At.After(at) {
 		at = r.At
 	}
-	w.clock.Restart(at)
-	w.number++
-	w.recovering = r
-	clear(w.turns)
-	clear(w.agents)
-	if err := w.beginProcess(ctx, r.Settings); err != nil {
+	sim.clock.Restart(at)
+	sim.number++
+	sim.recovering = r
+	clear(sim.turns)
+	clear(sim.agents)
+	if err := sim.beginProcess(ctx, r.Settings); err != nil {
 		return err
 	}
-	for id, cfg := range w.configs {
-		w.sessions[id] = w.exec.Session(cfg)
+	for id, cfg := range sim.configs {
+		sim.sessions[id] = sim.exec.Session(cfg)
 	}
-	for of := range w.runs {
-		if run, open := w.sessions[of.key.session].Run(of.key.run); open {
-			w.runs[of] = run
+	for of := range sim.runs {
+		if run, open := sim.sessions[of.key.session].Run(of.key.run); open {
+			sim.runs[of] = run
 		}
 	}
 	return nil
@@ -138,9 +138,9 @@ func (s *step) external(owner *journal.Record) bool {
 // have to wait for that: each takes its place among those that want a slot of its
 // tool, in the order in which the records to come tell how they came out of it. With
 // a call it is about those only that have their places before that call.
-func (w *world) judgeAgain(next []step, before *call) error {
+func (sim *simulation) judgeAgain(next []step, before *call) error {
 	waiting := map[*call]bool{}
-	for _, c := range w.rec.calls {
+	for _, c := range sim.rec.calls {
 		p := &c.play
 		if p.decided != nil && !p.decided.open && p.outcome == nil && slices.Contains(p.seen, runtime.EventStarted) {
 			waiting[c] = before == nil || c.tool == before.tool
@@ -154,8 +154,8 @@ func (w *world) judgeAgain(next []step, before *call) error {
 			return nil
 		case waiting[s.call] && (ended || s.r.Kind == runtime.EventRetrying.String()):
 			delete(waiting, s.call)
-			w.open(s.call.play.decided)
-			if err := w.clock.Rest(); err != nil {
+			sim.open(s.call.play.decided)
+			if err := sim.clock.Rest(); err != nil {
 				return err
 			}
 		}
@@ -165,29 +165,29 @@ func (w *world) judgeAgain(next []step, before *call) error {
 
 // passes reports whether the present process was killed before it has done anything
 // about a call: perhaps in the middle of its recovery.
-func (w *world) passes(session, id string) bool {
-	c := w.rec.calls[journal.CallKey{Session: session, Call: id}]
-	return c != nil && w.number < w.rec.process && !slices.Contains(c.touched, w.number)
+func (sim *simulation) passes(session, id string) bool {
+	c := sim.rec.calls[journal.CallKey{Session: session, Call: id}]
+	return c != nil && sim.number < sim.rec.process && !slices.Contains(c.touched, sim.number)
 }
 
 // kill ends the present process: what it has recorded is all that is left of it. It
 // returns when that was.
-func (w *world) kill(ctx context.Context) (at time.Time, err error) {
-	at = w.clock.Now()
-	if e := w.do(ctx, func() { err = w.simulation.Sync() }); e != nil {
+func (sim *simulation) kill(ctx context.Context) (at time.Time, err error) {
+	at = sim.clock.Now()
+	if e := sim.do(ctx, func() { err = sim.hooks.Sync() }); e != nil {
 		err = e
 	}
 	if err != nil {
 		return at, err
 	}
-	w.process.killed.Store(true)
-	for _, c := range w.rec.calls {
-		w.open(c.play.gates()...)
+	sim.process.killed.Store(true)
+	for _, c := range sim.rec.calls {
+		sim.open(c.play.gates()...)
 	}
-	if err := w.clock.Perform(func() { _ = w.exec.Shutdown(context.Background()) }); err != nil {
+	if err := sim.clock.Perform(func() { _ = sim.exec.Shutdown(context.Background()) }); err != nil {
 		return at, err
 	}
-	for _, c := range w.rec.calls {
+	for _, c := range sim.rec.calls {
 		c.play.survive()
 	}
 	return at, nil
@@ -211,11 +211,11 @@ func (p *played) survive() {
 }
 
 // resolve repeats the resolution of an unknown call.
-func (w *world) resolve(ctx context.Context, s *step) error {
+func (sim *simulation) resolve(ctx context.Context, s *step) error {
 	var o outcome
 	if err := json.Unmarshal(s.r.Outcome, &o); err != nil {
 		return fmt.Errorf("the outcome of call %q: %w", s.r.Call, err)
 	}
 	found := action.ResolveRequest{TookEffect: o.Kind == runtime.Completed, By: recorded(s.r.By)}
-	return w.do(ctx, func() { w.exec.Resolve(ctx, s.r.Session, s.r.Call, found) })
+	return sim.do(ctx, func() { sim.exec.Resolve(ctx, s.r.Session, s.r.Call, found) })
 }

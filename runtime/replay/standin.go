@@ -11,7 +11,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
-// played is what came of a call so far. The world's lock guards it.
+// played is what came of a call so far. The simulation's lock guards it.
 type played struct {
 	decided *gate // its policy may answer
 	begins  *gate // its handler may start
@@ -38,7 +38,7 @@ func callOf(ctx context.Context) *call {
 
 // A waiting policy answers when the recorded one did.
 type waiting struct {
-	w      *world
+	sim    *simulation
 	policy runtime.Policy
 }
 
@@ -48,10 +48,10 @@ func (p *waiting) Decide(ctx context.Context, in *runtime.PolicyInput) (runtime.
 	if c == nil || in.Undo { // the evaluation is for an edit or an undo
 		return p.policy.Decide(ctx, in)
 	}
-	p.w.mu.Lock()
+	p.sim.mu.Lock()
 	g := c.play.decided
-	p.w.mu.Unlock()
-	p.w.wait(g)
+	p.sim.mu.Unlock()
+	p.sim.wait(g)
 	if c.carried {
 		return c.asItWas(), nil
 	}
@@ -75,19 +75,19 @@ const grace = 5 * time.Second
 
 // deadline is when the handler of a call is given up: as the tool declares, but
 // for calls of which the recording says when they were.
-func (w *world) deadline(c *call) (time.Duration, bool) {
-	w.wait(c.play.begins)
+func (sim *simulation) deadline(c *call) (time.Duration, bool) {
+	sim.wait(c.play.begins)
 	if c.outcome == nil || !c.started {
 		return 0, false
 	}
-	left := c.ended.Sub(w.clock.Now())
-	tool, _, known := w.exec.Registry().Lookup(c.tool)
+	left := c.ended.Sub(sim.clock.Now())
+	tool, _, known := sim.exec.Registry().Lookup(c.tool)
 	switch {
 	case c.outcome.Kind == runtime.TimedOut:
 		return max(left, 0), true
 	case c.retried > 0, c.orphaned, c.outcome.Kind == runtime.Unknown: // it had a deadline per attempt, or its process ended before
 		return left + time.Hour, true
-	case known && w.patient[c.tool]:
+	case known && sim.patient[c.tool]:
 		return cmp.Or(tool.Spec().Deadline, runtime.DefaultDeadline) + grace, true
 	}
 	return 0, false
@@ -102,22 +102,22 @@ var (
 
 // handle is the handler of all tools: it returns when the recorded one did, with
 // its result. Of a call that did not run nothing is known: it fails.
-func (w *world) handle(ctx context.Context, _ wire.Value) (wire.Value, error) {
+func (sim *simulation) handle(ctx context.Context, _ wire.Value) (wire.Value, error) {
 	c := callOf(ctx)
 	if c == nil || !c.started {
 		return nil, errNoResult
 	}
 	if c.transacts() {
-		if _, err := runtime.PartOf(ctx, &w.transactional); err != nil {
+		if _, err := runtime.PartOf(ctx, &sim.transactional); err != nil {
 			return nil, err
 		}
 	}
-	w.wait(c.play.returns)
+	sim.wait(c.play.returns)
 	switch {
 	case c.outcome == nil:
 		return nil, errGivenUp
 	case c.outcome.Kind == runtime.Unknown:
-		_, err := runtime.PartOf(ctx, &w.uncertain)
+		_, err := runtime.PartOf(ctx, &sim.uncertain)
 		return wire.Raw("{}"), err
 	case c.outcome.Kind == runtime.Completed && c.output == nil:
 		return wire.Raw("{}"), nil
@@ -152,8 +152,8 @@ func undo(ctx context.Context, _ string, _, _, _ wire.Value) error {
 var errNobody = errors.New("nobody could be asked when the call was recorded")
 
 // notify is the approver: it is available unless none was when the call was recorded.
-func (w *world) notify(_ context.Context, r *runtime.ConsentRequest) error {
-	c := w.rec.calls[journal.CallKey{Session: r.Session, Call: r.CallID}]
+func (sim *simulation) notify(_ context.Context, r *runtime.ConsentRequest) error {
+	c := sim.rec.calls[journal.CallKey{Session: r.Session, Call: r.CallID}]
 	if c != nil && c.outcome != nil && c.outcome.Reason == runtime.ReasonConsentUnavailable {
 		return errNobody
 	}

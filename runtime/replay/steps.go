@@ -10,38 +10,38 @@ import (
 )
 
 // decide lets the policy of a call answer, and compares what comes of it.
-func (w *world) decide(s *step) error {
+func (sim *simulation) decide(s *step) error {
 	c := s.call
-	w.open(c.play.decided)
-	if err := w.clock.Rest(); err != nil {
+	sim.open(c.play.decided)
+	if err := sim.clock.Rest(); err != nil {
 		return err
 	}
 	var recorded *Verdict
 	if s.r.Kind == runtime.EventApprovalRequested.String() {
-		w.mu.Lock()
+		sim.mu.Lock()
 		c.play.decided = newGate() // it is judged once more when it was approved
-		w.mu.Unlock()
+		sim.mu.Unlock()
 		recorded = asks(c.question.Rules())
 	} else {
 		recorded = c.verdict()
 		recorded.Decision = Runs
 	}
-	now := w.now(c)
-	if recorded.Decision == Runs && w.saw(c, runtime.EventAuthorized) { // how it ends is not known yet
+	now := sim.now(c)
+	if recorded.Decision == Runs && sim.saw(c, runtime.EventAuthorized) { // how it ends is not known yet
 		now = recorded
 	}
-	w.compare(s, recorded, now)
+	sim.compare(s, recorded, now)
 	return nil
 }
 
 // answer gives an answer to the request of a call.
-func (w *world) answer(s *step) error {
+func (sim *simulation) answer(s *step) error {
 	c, r := s.call, s.r
-	votes, n := w.rec.votes[r.Request], w.voted[r.Request]
+	votes, n := sim.rec.votes[r.Request], sim.voted[r.Request]
 	if n >= len(votes) {
 		return nil
 	}
-	w.voted[r.Request]++
+	sim.voted[r.Request]++
 	ev := &votes[n]
 	if c.play.request == "" || ev.Result == nil {
 		return nil // the candidate has not asked: it has diverged
@@ -50,11 +50,11 @@ func (w *world) answer(s *step) error {
 	case consent.EditNotAllowed, consent.InvalidInput, consent.GrantTooWide, consent.UnknownRequest, consent.TermsChanged:
 		return nil // what it said is not recorded
 	}
-	if ev.Result.Rejection == consent.NotPermitted && w.barred[r.Request] {
+	if ev.Result.Rejection == consent.NotPermitted && sim.barred[r.Request] {
 		return nil // by the operator policy, which a replay does not ask
 	}
 	a := action.Answer{By: approver(ev), Approve: ev.Result.Approve, Message: ev.Message}
-	if q, ok := w.exec.Request(c.play.request); ok {
+	if q, ok := sim.exec.Request(c.play.request); ok {
 		a.Binding = q.Binding // the approver has seen what the others did before
 	}
 	if o := ev.Result.Offer; o != nil {
@@ -63,7 +63,7 @@ func (w *world) answer(s *step) error {
 	if r.Final != nil {
 		a.Edit = r.Final.Value
 	}
-	_, err := w.begin(func() { w.exec.Decide(context.Background(), c.play.request, a) })
+	_, err := sim.begin(func() { sim.exec.Decide(context.Background(), c.play.request, a) })
 	return err
 }
 
@@ -71,13 +71,13 @@ func (w *world) answer(s *step) error {
 const undone = "ok"
 
 // undo undoes a call.
-func (w *world) undo(ctx context.Context, s *step) error {
+func (sim *simulation) undo(ctx context.Context, s *step) error {
 	c := s.call
 	c.play.failUndo = s.r.Kind == runtime.EventUndoFailed.String()
 	of := context.WithValue(ctx, callKey{}, c)
-	session := w.sessions[c.key.Session]
+	session := sim.sessions[c.key.Session]
 	var failed error
-	if err := w.do(ctx, func() {
+	if err := sim.do(ctx, func() {
 		_, failed = session.Undo(of, action.UndoRequest{CallID: c.key.Call, By: recorded(s.r.By)})
 	}); err != nil {
 		return err
@@ -86,12 +86,12 @@ func (w *world) undo(ctx context.Context, s *step) error {
 		return nil
 	}
 	result, why := action.ResultOf(failed)
-	w.diverge(s, &Verdict{Decision: Runs, Outcome: undone}, &Verdict{Decision: Refused, Outcome: result, Reason: string(why)})
+	sim.diverge(s, &Verdict{Decision: Runs, Outcome: undone}, &Verdict{Decision: Refused, Outcome: result, Reason: string(why)})
 	return nil
 }
 
 // end ends a call as it ended, and compares.
-func (w *world) end(ctx context.Context, s *step) error {
+func (sim *simulation) end(ctx context.Context, s *step) error {
 	c := s.call
 	o, p := c.outcome, &c.play
 	if p.cancel == nil {
@@ -100,33 +100,33 @@ func (w *world) end(ctx context.Context, s *step) error {
 	given := o.Kind == runtime.Cancelled || c.cutClose || o.Reason == runtime.ReasonInterrupted && !c.started
 	closes := o.Reason == runtime.ReasonRunClosed && !c.cutClose
 	if closes {
-		if err := w.closeRun(ctx, c.run, c.agent); err != nil {
+		if err := sim.closeRun(ctx, c.run, c.agent); err != nil {
 			return err
 		}
 	}
-	if given && !(closes && w.ended(c)) { // after a restart a call belongs to its run, and not to a sub-agent
-		if err := w.cancel(ctx, s); err != nil {
+	if given && !(closes && sim.ended(c)) { // after a restart a call belongs to its run, and not to a sub-agent
+		if err := sim.cancel(ctx, s); err != nil {
 			return err
 		}
 	}
-	w.open(p.decided, p.begins, p.commits)
+	sim.open(p.decided, p.begins, p.commits)
 	if goesOn := given || o.Kind == runtime.TimedOut; !goesOn || c.between {
-		w.open(p.returns)
+		sim.open(p.returns)
 	}
-	if err := w.clock.Rest(); err != nil {
+	if err := sim.clock.Rest(); err != nil {
 		return err
 	}
-	recorded, now := c.verdict(), w.now(c)
+	recorded, now := c.verdict(), sim.now(c)
 	if c.orphaned && o.Reason == runtime.ReasonInterrupted && now.Outcome == running { // it waited to be run again: what ended the wait is not recorded
-		if err := w.cancel(ctx, s); err != nil {
+		if err := sim.cancel(ctx, s); err != nil {
 			return err
 		}
-		now = w.now(c)
+		now = sim.now(c)
 	}
-	for (now.Outcome == running || now.Decision == Asked) && w.clock.Next() { // it was ended by what is due now
-		now = w.now(c)
+	for (now.Outcome == running || now.Decision == Asked) && sim.clock.Next() { // it was ended by what is due now
+		now = sim.now(c)
 	}
-	if err := w.clock.Rest(); err != nil {
+	if err := sim.clock.Rest(); err != nil {
 		return err
 	}
 	closed := runtime.ReasonRunClosed.String()
@@ -140,14 +140,14 @@ func (w *world) end(ctx context.Context, s *step) error {
 	case recorded.Reason == closed && now.Reason == closed:
 		now = recorded // whether it got to start depends on who was closed first
 	}
-	w.compare(s, recorded, now)
+	sim.compare(s, recorded, now)
 	return nil
 }
 
 // cancel cancels the call of a step.
-func (w *world) cancel(ctx context.Context, s *step) error {
+func (sim *simulation) cancel(ctx context.Context, s *step) error {
 	key := s.call.key
-	return w.do(ctx, func() { w.sessions[key.Session].Cancel(ctx, key.Call, recorded(s.r.By), "") })
+	return sim.do(ctx, func() { sim.sessions[key.Session].Cancel(ctx, key.Call, recorded(s.r.By), "") })
 }
 
 // late reports whether a reason says that an admitted call did not get to start in
@@ -160,15 +160,15 @@ func late(reason string) bool {
 const running = "running"
 
 // saw reports whether an event of a call has happened.
-func (w *world) saw(c *call, kind runtime.EventKind) bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
+func (sim *simulation) saw(c *call, kind runtime.EventKind) bool {
+	sim.mu.Lock()
+	defer sim.mu.Unlock()
 	return slices.Contains(c.play.seen, kind)
 }
 
 // now returns the present verdict of the candidate about a call.
-func (w *world) now(c *call) *Verdict {
-	w.mu.Lock()
+func (sim *simulation) now(c *call) *Verdict {
+	sim.mu.Lock()
 	out, request := c.play.outcome, c.play.request
 	var started, admitted, waits bool
 	for _, kind := range c.play.seen {
@@ -176,7 +176,7 @@ func (w *world) now(c *call) *Verdict {
 		admitted = admitted || kind == runtime.EventAuthorized
 		waits = waits && kind != runtime.EventAuthorized || kind == runtime.EventApprovalRequested
 	}
-	w.mu.Unlock()
+	sim.mu.Unlock()
 	switch {
 	case started && !c.started:
 		return &Verdict{Decision: Runs, Outcome: Unrecorded}
@@ -191,7 +191,7 @@ func (w *world) now(c *call) *Verdict {
 		}
 	case waits:
 		var reasons []string
-		if r, ok := w.exec.Request(request); ok {
+		if r, ok := sim.exec.Request(request); ok {
 			reasons = r.Rules()
 		}
 		return asks(reasons)
@@ -202,14 +202,14 @@ func (w *world) now(c *call) *Verdict {
 }
 
 // ended reports whether a call has its outcome.
-func (w *world) ended(c *call) bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
+func (sim *simulation) ended(c *call) bool {
+	sim.mu.Lock()
+	defer sim.mu.Unlock()
 	return c.play.outcome != nil && c.play.outcome.Kind != runtime.Pending
 }
 
 // compare compares the candidate's verdict about a call with the recorded one.
-func (w *world) compare(s *step, recorded, now *Verdict) {
+func (sim *simulation) compare(s *step, recorded, now *Verdict) {
 	c := s.call
 	switch {
 	case c.run.stop != "" || c.run.found != nil:
@@ -220,21 +220,21 @@ func (w *world) compare(s *step, recorded, now *Verdict) {
 	case recorded.same(now):
 		c.fate = fateUnchanged
 	default:
-		w.diverge(s, recorded, now)
+		sim.diverge(s, recorded, now)
 	}
 }
 
 // diverge notes the first divergence of a run.
-func (w *world) diverge(s *step, recorded, now *Verdict) {
+func (sim *simulation) diverge(s *step, recorded, now *Verdict) {
 	c := s.call
 	r := c.run
 	if r.stop != "" || r.found != nil {
 		return
 	}
-	if earlier := w.diverged[r.key.session]; earlier != nil {
+	if earlier := sim.diverged[r.key.session]; earlier != nil {
 		r.after = earlier.key.run
 	} else {
-		w.diverged[r.key.session] = r
+		sim.diverged[r.key.session] = r
 	}
 	undo := recorded.Outcome == undone
 	if !undo {

@@ -18,7 +18,7 @@ func (s *State) Ask(at Instant, c *Call) (Verdict, Event) {
 // reserve makes its event in place, as record does: an Event is large. A refused call uses up
 // nothing (SEMANTICS 4.5).
 func (s *State) reserve(kind EventKind, at Instant, c *Call) (v Verdict, ev Event) {
-	p := s.placeOf(c)
+	p := s.scopeOf(c)
 	if v = s.check(max(at, s.now), c, &p, nil); v.Admitted() {
 		ev.of(kind, at, c)
 		s.enter(&ev, &p)

@@ -96,7 +96,7 @@ func (s *State) applyEntry(ev *Event) error {
 }
 
 // enter reserves what the call of ev uses (SEMANTICS 4.2, 4.3, 4.6, 4.10 and 4.21).
-func (s *State) enter(ev *Event, p *place) {
+func (s *State) enter(ev *Event, p *scope) {
 	s.tick(ev)
 	s.make(p, ev.Principal, ev.Agent)
 	s.sweepCalls(s.now, sweptAtOnce)

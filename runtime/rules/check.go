@@ -4,7 +4,7 @@ import "time"
 
 // Check returns what Admit would answer to c at a time, and changes nothing.
 func (s *State) Check(at Instant, c *Call) Verdict {
-	p := s.placeOf(c)
+	p := s.scopeOf(c)
 	return s.check(max(at, s.now), c, &p, nil)
 }
 
@@ -19,16 +19,16 @@ func (s *State) Recheck(at Instant, c *Call) Verdict {
 
 // waitingCall returns the call that waits for consent under the id of c. Its run and
 // principal are those that it was asked with; those of c are ignored.
-func (s *State) waitingCall(c *Call) (*call, place) {
+func (s *State) waitingCall(c *Call) (*call, scope) {
 	own := s.calls.find(c.ID)
 	if own == nil || own.progress != asked || own.tool.name != c.Tool {
-		return nil, place{}
+		return nil, scope{}
 	}
-	return own, place{tool: own.tool, run: own.run, facts: own.facts, counts: own.counts, owner: own.owner}
+	return own, scope{tool: own.tool, run: own.run, facts: own.facts, counts: own.counts, owner: own.owner}
 }
 
 // check judges c at p. The reservation of own, the same call, is left out (SEMANTICS 3.1, 3.2 and 3.3).
-func (s *State) check(now Instant, c *Call, p *place, own *call) Verdict {
+func (s *State) check(now Instant, c *Call, p *scope, own *call) Verdict {
 	if v, answered := s.checkFirst(now, c, p, own); answered {
 		return v
 	}
@@ -52,7 +52,7 @@ func (s *State) check(now Instant, c *Call, p *place, own *call) Verdict {
 }
 
 // checkFirst makes the checks of which the first that applies is the only answer (SEMANTICS 3.1 and 4.14).
-func (s *State) checkFirst(now Instant, c *Call, p *place, own *call) (Verdict, bool) {
+func (s *State) checkFirst(now Instant, c *Call, p *scope, own *call) (Verdict, bool) {
 	t, r := p.tool, p.run
 	switch {
 	case t == nil || t.retired:
@@ -86,7 +86,7 @@ func (t *tool) allows(c *Call) bool {
 }
 
 // cleansUp reports whether p.tool may run during clean-up.
-func (s *State) cleansUp(p *place) bool {
+func (s *State) cleansUp(p *scope) bool {
 	met := func(t *tool) bool { return p.run.successes[t.index] > 0 }
 	return s.engine.cleansUp(p.tool, met, p.facts.succeeded)
 }
@@ -116,7 +116,7 @@ func (o *owner) duplicate(now Instant, t *tool, c *Call, own *call) (Verdict, bo
 }
 
 // checkOrder adds what start_constraint, requires_preceding and must_precede say (SEMANTICS 4.11, 4.12 and 4.13).
-func (s *State) checkOrder(vs []Violation, p *place) []Violation {
+func (s *State) checkOrder(vs []Violation, p *scope) []Violation {
 	t, f := p.tool, p.facts
 	if !t.start && len(s.engine.starts) > 0 && (f == nil || f.unstarted > 0) {
 		vs = append(vs, Violation{Reason: ReasonStartConstraint, Missing: namesOf(s.openStarts(f))})
@@ -147,7 +147,7 @@ func (f *facts) satisfies(t *tool) bool {
 }
 
 // checkGroups adds the groups of p.tool that other tools hold (SEMANTICS 4.10).
-func (s *State) checkGroups(vs []Violation, p *place) []Violation {
+func (s *State) checkGroups(vs []Violation, p *scope) []Violation {
 	if p.facts == nil {
 		return vs
 	}
@@ -163,7 +163,7 @@ func (s *State) checkGroups(vs []Violation, p *place) []Violation {
 }
 
 // checkCounts adds the limits that are used up, mine slots left out (SEMANTICS 4.2).
-func (s *State) checkCounts(vs []Violation, p *place, mine int) []Violation {
+func (s *State) checkCounts(vs []Violation, p *scope, mine int) []Violation {
 	if n := p.counts.of(p.tool) - mine; p.tool.maxCalls > 0 && n >= p.tool.maxCalls {
 		vs = append(vs, Violation{Reason: ReasonMaxCalls, Max: p.tool.maxCalls, Used: n})
 	}
@@ -176,7 +176,7 @@ func (s *State) checkCounts(vs []Violation, p *place, mine int) []Violation {
 // retryAfter returns how long p.tool is still cooling down, by its own cooldown
 // and by that of the set, 0 when it is not. While a call is running that is at
 // least the whole period, which begins with the end (SEMANTICS 4.7).
-func (s *State) retryAfter(p *place, now Instant) (d time.Duration, running bool) {
+func (s *State) retryAfter(p *scope, now Instant) (d time.Duration, running bool) {
 	if p.owner == nil {
 		return 0, false
 	}

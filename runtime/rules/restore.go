@@ -82,9 +82,9 @@ func (s *State) named(name string) *tool {
 	return s.retire(name)
 }
 
-// placeIn returns the place of calls of a tool in an open run.
-func (s *State) placeIn(r *run, tool, agent, principal string) place {
-	p := place{tool: s.named(tool), run: r, facts: r.facts[principal], counts: r.counts[actor{agent, principal}], owner: s.owners[principal]}
+// scopeIn returns the scope of calls of a tool in an open run.
+func (s *State) scopeIn(r *run, tool, agent, principal string) scope {
+	p := scope{tool: s.named(tool), run: r, facts: r.facts[principal], counts: r.counts[actor{agent, principal}], owner: s.owners[principal]}
 	s.make(&p, principal, agent)
 	return p
 }
@@ -117,12 +117,12 @@ func (s *State) restoreRun(of *RunFacts) error {
 	r := s.openRun(of.Run)
 	r.began, r.ended, r.reminders, r.exits = of.Began, of.Ended, of.Reminders, of.Exits
 	for _, u := range of.Slots {
-		p := s.placeIn(r, u.Tool, u.Agent, u.Principal)
+		p := s.scopeIn(r, u.Tool, u.Agent, u.Principal)
 		p.counts.used[p.tool.index] += int32(u.Used)
 		p.facts.spent += u.Used
 	}
 	for _, f := range of.Facts {
-		p := s.placeIn(r, f.Tool, "", f.Principal)
+		p := s.scopeIn(r, f.Tool, "", f.Principal)
 		p.facts.successes[p.tool.index] += int32(f.Succeeded)
 		p.facts.holding[p.tool.index] += int32(f.Holding)
 		r.successes[p.tool.index] += int32(f.Succeeded)
@@ -151,7 +151,7 @@ func (s *State) restoreLive(of *LiveCall) (*call, error) {
 	c.tool, c.owner, c.args, c.key = s.named(of.Tool), s.ownerOf(of.Principal), of.Args, of.Key
 	c.held, c.progress, c.end = of.Order, of.Progress, of.End
 	if r != nil {
-		p := s.placeIn(r, of.Tool, of.Agent, of.Principal)
+		p := s.scopeIn(r, of.Tool, of.Agent, of.Principal)
 		c.run, c.facts, c.counts = r, p.facts, p.counts
 	}
 	switch {

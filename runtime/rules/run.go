@@ -234,7 +234,7 @@ func (s *State) succeed(c *call, become RunState) {
 }
 
 // unsucceed reverts at p what succeed did. A run that has ended stays ended (SEMANTICS 4.1 and 4.20).
-func (s *State) unsucceed(p *place, become RunState) {
+func (s *State) unsucceed(p *scope, become RunState) {
 	r, t := p.run, p.tool
 	p.facts.successes[t.index]--
 	if t.start && p.facts.successes[t.index] == 0 {

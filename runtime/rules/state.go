@@ -115,8 +115,8 @@ func (s *State) Engine() *Engine { return s.engine }
 // Version grows with every event. Between two equal versions nothing happened.
 func (s *State) Version() uint64 { return s.version }
 
-// place is where a call happens. What does not exist yet is nil and reads as empty.
-type place struct {
+// A scope is where a call happens. What does not exist yet is nil and reads as empty.
+type scope struct {
 	tool   *tool
 	run    *run
 	facts  *facts
@@ -127,25 +127,25 @@ type place struct {
 // here is where the latest call happened, and most likely the next one does.
 type here struct {
 	agent, principal string
-	place            place // its run is nil: it is not known
+	scope            scope // its run is nil: it is not known
 }
 
-// placeOf returns the place of c.
-func (s *State) placeOf(c *Call) place { return s.find(c.Tool, c.Run, c.Agent, c.Principal) }
+// scopeOf returns the scope of c.
+func (s *State) scopeOf(c *Call) scope { return s.find(c.Tool, c.Run, c.Agent, c.Principal) }
 
-// find returns the place of a call.
-func (s *State) find(tool, run, agent, principal string) place {
+// find returns the scope of a call.
+func (s *State) find(tool, run, agent, principal string) scope {
 	p := s.around(run, agent, principal)
 	p.tool = s.toolOf(tool)
 	return p
 }
 
 // around is find without a tool (SEMANTICS 1.2, 4.8 and 4.21).
-func (s *State) around(run, agent, principal string) place {
-	if h := &s.here; h.place.run != nil && h.place.run.id == run && h.agent == agent && h.principal == principal {
-		return h.place
+func (s *State) around(run, agent, principal string) scope {
+	if h := &s.here; h.scope.run != nil && h.scope.run.id == run && h.agent == agent && h.principal == principal {
+		return h.scope
 	}
-	p := place{run: s.runs[run], owner: s.owners[principal]}
+	p := scope{run: s.runs[run], owner: s.owners[principal]}
 	if p.run != nil {
 		p.facts = p.run.facts[principal]
 		p.counts = p.run.counts[actor{agent, principal}]
@@ -155,7 +155,7 @@ func (s *State) around(run, agent, principal string) place {
 
 // toolOf returns a tool, nil when there is none of that name.
 func (s *State) toolOf(name string) *tool {
-	if t := s.here.place.tool; t != nil && t.name == name && !t.retired {
+	if t := s.here.scope.tool; t != nil && t.name == name && !t.retired {
 		return t
 	}
 	return s.engine.byName[name]
@@ -177,14 +177,14 @@ func (s *State) retire(name string) *tool {
 
 // runOf returns an open run, nil when there is none.
 func (s *State) runOf(id string) *run {
-	if r := s.here.place.run; r != nil && r.id == id {
+	if r := s.here.scope.run; r != nil && r.id == id {
 		return r
 	}
 	return s.runs[id]
 }
 
 // make adds what p lacks. Its run exists.
-func (s *State) make(p *place, principal, agent string) {
+func (s *State) make(p *scope, principal, agent string) {
 	n := len(s.engine.tools)
 	if p.owner == nil {
 		p.owner = &owner{principal: principal, cooling: make([]cooling, n)}
@@ -202,13 +202,13 @@ func (s *State) make(p *place, principal, agent string) {
 	if p.tool.retired {
 		p.widen()
 	}
-	if h := &s.here; h.place.counts != p.counts || h.place.tool != p.tool { // counts are those of one run, agent and principal
+	if h := &s.here; h.scope.counts != p.counts || h.scope.tool != p.tool { // counts are those of one run, agent and principal
 		*h = here{agent, principal, *p}
 	}
 }
 
 // widen makes room for the retired tool of p in all lists of p.
-func (p *place) widen() {
+func (p *scope) widen() {
 	n := p.tool.index + 1
 	p.owner.cooling = widen(p.owner.cooling, n)
 	p.run.successes = widen(p.run.successes, n)

@@ -106,11 +106,11 @@ const (
 // that was refused by Resume is released first. Only when no other steps lead to
 // the call are there some that drop calls.
 func (s *State) Unblock(at Instant, c *Call) Way {
-	p := s.placeOf(c)
+	p := s.scopeOf(c)
 	if p.tool == nil || p.tool.retired || !p.tool.allows(c) || p.run == nil || p.run.state().Ended() {
 		return Way{Outlook: OutlookNever}
 	}
-	w := &wayfinder{s: s, now: max(at, s.now), place: p}
+	w := &wayfinder{s: s, now: max(at, s.now), scope: p}
 	w.remembered(c)
 	w.gather()
 	all := w.moves

@@ -9,7 +9,7 @@ import "slices"
 type wayfinder struct {
 	s     *State
 	now   Instant
-	place place // of the target
+	scope scope // of the target
 
 	wanted []*tool // tools whose success may be needed
 	moves  []move
@@ -41,7 +41,7 @@ func (m set) has(i int) bool { return m&(1<<i) != 0 }
 
 // remembered notes what is held against the target as an equal call.
 func (w *wayfinder) remembered(c *Call) {
-	t, o := w.place.tool, w.place.owner
+	t, o := w.scope.tool, w.scope.owner
 	if o == nil {
 		return
 	}
@@ -76,7 +76,7 @@ func (e *remembered) holder() string {
 
 // gather finds the tools whose success may be needed, and the moves that can help.
 func (w *wayfinder) gather() {
-	w.want(w.place.tool)
+	w.want(w.scope.tool)
 	for _, t := range w.s.engine.tools {
 		if slices.Contains(w.wanted, t) {
 			w.moves = append(w.moves, move{kind: StepCall, tool: t, run: true, facts: true, counts: true, owner: true})
@@ -94,7 +94,7 @@ func (w *wayfinder) gather() {
 
 // want notes what t lacks, and what that lacks.
 func (w *wayfinder) want(t *tool) {
-	f := w.place.facts
+	f := w.scope.facts
 	var lacks []*tool
 	if !t.start {
 		lacks = f.without(w.s.engine.starts)
@@ -103,7 +103,7 @@ func (w *wayfinder) want(t *tool) {
 		lacks = append(lacks, f.without(t.needs)...)
 	}
 	for _, o := range lacks {
-		if o != w.place.tool && !slices.Contains(w.wanted, o) {
+		if o != w.scope.tool && !slices.Contains(w.wanted, o) {
 			w.wanted = append(w.wanted, o)
 			w.want(o)
 		}
@@ -113,20 +113,20 @@ func (w *wayfinder) want(t *tool) {
 // liveCalls returns the calls of the session that have not ended and matter to
 // the target: all of its run, and those that its principal makes elsewhere.
 func (w *wayfinder) liveCalls() []*call {
-	out := slices.Clone(w.place.run.live)
+	out := slices.Clone(w.scope.run.live)
 	for _, r := range w.s.runs {
 		for _, c := range r.live {
-			if r != w.place.run && c.owner == w.place.owner {
+			if r != w.scope.run && c.owner == w.scope.owner {
 				out = append(out, c)
 			}
 		}
 	}
 	for _, c := range w.s.strays {
-		if c.owner == w.place.owner {
+		if c.owner == w.scope.owner {
 			out = append(out, c)
 		}
 	}
-	elsewhere := out[len(w.place.run.live):]
+	elsewhere := out[len(w.scope.run.live):]
 	slices.SortFunc(elsewhere, func(a, b *call) int {
 		if a.id < b.id {
 			return -1
@@ -138,7 +138,7 @@ func (w *wayfinder) liveCalls() []*call {
 
 // offer adds the ways in which the end of c can help.
 func (w *wayfinder) offer(c *call) {
-	p := &w.place
+	p := &w.scope
 	m := move{
 		kind: StepFinish, tool: c.tool, call: c, run: c.run == p.run, facts: p.facts != nil && c.facts == p.facts,
 		counts: p.counts != nil && c.counts == p.counts, owner: c.owner == p.owner,
@@ -185,7 +185,7 @@ func (w *wayfinder) possible() bool {
 			}
 		}
 	}
-	return w.opens(best, w.place.tool) && w.room(best, w.place.tool)
+	return w.opens(best, w.scope.tool) && w.room(best, w.scope.tool)
 }
 
 // opens reports whether the rules that successes satisfy let t run, and no success
@@ -195,7 +195,7 @@ func (w *wayfinder) opens(made set, t *tool) bool {
 		return false
 	}
 	for _, o := range t.precedes {
-		if w.place.facts.succeeded(o) {
+		if w.scope.facts.succeeded(o) {
 			return false
 		}
 	}

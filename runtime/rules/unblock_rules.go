@@ -16,13 +16,13 @@ func (w *wayfinder) any(made set, f func(m *move) bool) bool {
 
 // succeeded reports whether t has succeeded for the principal of the target.
 func (w *wayfinder) succeeded(made set, t *tool) bool {
-	return w.place.facts.succeeded(t) ||
+	return w.scope.facts.succeeded(t) ||
 		w.any(made, func(m *move) bool { return m.tool == t && m.kind != StepDrop && m.facts })
 }
 
 // met reports whether t has succeeded in the run.
 func (w *wayfinder) met(made set, t *tool) bool {
-	return w.place.run.successes[t.index] > 0 ||
+	return w.scope.run.successes[t.index] > 0 ||
 		w.any(made, func(m *move) bool { return m.tool == t && m.kind != StepDrop && m.run })
 }
 
@@ -43,7 +43,7 @@ func (w *wayfinder) satisfied(made set, t *tool) bool {
 
 // phase reports whether the phase of the run lets t run.
 func (w *wayfinder) phase(made set, t *tool) bool {
-	exits := w.place.run.exits > 0 ||
+	exits := w.scope.run.exits > 0 ||
 		w.any(made, func(m *move) bool { return m.tool.exit && m.kind != StepDrop && m.run })
 	if !exits {
 		return true
@@ -63,7 +63,7 @@ func (w *wayfinder) order(made set, t *tool) bool {
 
 // slots reports whether t has a slot of its own and one of those that all tools share.
 func (w *wayfinder) slots(made set, t *tool) bool {
-	used, spent := w.place.counts.of(t), w.place.facts.slots()
+	used, spent := w.scope.counts.of(t), w.scope.facts.slots()
 	for i := range w.moves {
 		m := &w.moves[i]
 		if !made.has(i) || m.kind != StepCall && m.kind != StepDrop {
@@ -89,11 +89,11 @@ func (w *wayfinder) groupsFree(made set, t *tool) bool {
 		if w.any(made, func(m *move) bool { return m.kind == StepCall && m.tool != t && slices.Contains(m.tool.groups, g) }) {
 			return false
 		}
-		if w.place.facts == nil {
+		if w.scope.facts == nil {
 			continue
 		}
 		for _, o := range w.s.engine.members[g] {
-			if o != t && w.place.facts.holding[o.index] > w.dropped(made, o) {
+			if o != t && w.scope.facts.holding[o.index] > w.dropped(made, o) {
 				return false
 			}
 		}
@@ -114,10 +114,10 @@ func (w *wayfinder) dropped(made set, t *tool) (n int32) {
 // cool returns when the cooldown of t is over, and that of the set as the calls
 // began it that have not ended now; forever while a call runs.
 func (w *wayfinder) cool(n *node, t *tool) Instant {
-	if w.place.owner == nil {
+	if w.scope.owner == nil {
 		return w.now
 	}
-	own, all := w.place.owner.cooling[t.index], w.place.owner.all
+	own, all := w.scope.owner.cooling[t.index], w.scope.owner.all
 	for i := range w.moves {
 		m := &w.moves[i]
 		if !n.made.has(i) || !m.owner {
@@ -183,7 +183,7 @@ func (w *wayfinder) unequal(n *node) Instant {
 // ready returns when the target is admitted after n; false when other things
 // than time are in its way.
 func (w *wayfinder) ready(n *node) (Instant, bool) {
-	t, made := w.place.tool, n.made
+	t, made := w.scope.tool, n.made
 	if !w.order(made, t) || !w.slots(made, t) || !w.groupsFree(made, t) {
 		return 0, false
 	}

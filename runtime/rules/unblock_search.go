@@ -51,7 +51,7 @@ func (f *frontier) Pop() any {
 	return n
 }
 
-// place of a node, for telling that the search was there before.
+// spot of a node, for telling that the search was there before.
 type spot struct {
 	made   set
 	waited bool
@@ -137,9 +137,9 @@ func (w *wayfinder) expand(n *node, push func(node)) {
 // needed returns the tools without whose success there is no way.
 func (w *wayfinder) needed() []*tool {
 	var out []*tool
-	todo := []*tool{w.place.tool}
+	todo := []*tool{w.scope.tool}
 	add := func(list []*tool) {
-		for _, t := range w.place.facts.without(list) {
+		for _, t := range w.scope.facts.without(list) {
 			if !slices.Contains(out, t) {
 				out = append(out, t)
 				todo = append(todo, t)
@@ -174,10 +174,10 @@ func (w *wayfinder) contradicts(must []*tool) bool {
 			drops++
 		}
 	}
-	if b := w.s.engine.budget; b > 0 && w.place.facts.slots()-drops+calls > b {
+	if b := w.s.engine.budget; b > 0 && w.scope.facts.slots()-drops+calls > b {
 		return true
 	}
-	all := append(slices.Clone(must), w.place.tool)
+	all := append(slices.Clone(must), w.scope.tool)
 	for i, x := range all {
 		for _, y := range all[i+1:] {
 			rivals := slices.ContainsFunc(x.groups, func(g int) bool { return slices.Contains(y.groups, g) })

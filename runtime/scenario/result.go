@@ -85,7 +85,7 @@ type final struct {
 type nothing struct{}
 
 // result says how a call ended.
-func (w *world) result(o runtime.Outcome) *callResult {
+func (sim *simulation) result(o runtime.Outcome) *callResult {
 	res := &callResult{
 		Outcome: o.Kind.String(), Loop: o.Loop.String(), Run: o.Run.String(), PendingExit: names(o.PendingExit), id: o.CallID,
 	}
@@ -106,18 +106,18 @@ func (w *world) result(o runtime.Outcome) *callResult {
 		for _, r := range o.AllReasons {
 			res.AllReasons = append(res.AllReasons, r.String())
 		}
-		res.Detail = w.detail(&o)
+		res.Detail = sim.detail(&o)
 		if o.Reason == runtime.ReasonIdempotencyConflict {
 			res.Of = o.Of
 		}
 	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
+	sim.mu.Lock()
+	defer sim.mu.Unlock()
 	if res.Status != "" {
-		res.Args = w.got[o.CallID]
+		res.Args = sim.got[o.CallID]
 	}
 	if o.RequestID != "" {
-		res.ShownArgs = w.shown[o.CallID]
+		res.ShownArgs = sim.shown[o.CallID]
 	}
 	return res
 }
@@ -125,7 +125,7 @@ func (w *world) result(o runtime.Outcome) *callResult {
 func (r *callResult) executed(status string) { r.Outcome, r.Status = "executed", status }
 
 // detail selects what belongs to the primary reason; nil when that is nothing.
-func (w *world) detail(o *runtime.Outcome) *detail {
+func (sim *simulation) detail(o *runtime.Outcome) *detail {
 	in, d := &o.Detail, &detail{}
 	switch o.Reason {
 	case runtime.ReasonMaxCalls:
@@ -145,7 +145,7 @@ func (w *world) detail(o *runtime.Outcome) *detail {
 	case runtime.ReasonPolicyDenied:
 		d.Rule = in.Rule
 	case runtime.ReasonPolicyError:
-		d.Rule = cmp.Or(w.policy.whyFailed(o.CallID), in.Rule)
+		d.Rule = cmp.Or(sim.policy.whyFailed(o.CallID), in.Rule)
 	case runtime.ReasonConsentDenied:
 		d.Message = in.Message
 	case runtime.ReasonConsentRequired:

@@ -10,8 +10,8 @@ import (
 
 // An operation is what a step does.
 type operation interface {
-	run(w *world) any  // the result, made for encoding/json
-	answers() []string // the fields that the result may have
+	run(sim *simulation) any // the result, made for encoding/json
+	answers() []string       // the fields that the result may have
 }
 
 // A callStep is a call of a tool by its id, and how its stand-in handler behaves.

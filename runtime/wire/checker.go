@@ -28,8 +28,8 @@ type checker struct {
 func (s *Schema) check(n *notes, at int, text []byte) {
 	c := s.checker(n, at, text)
 	if s.Hidden {
-		n.veil(at)
-		defer n.unveil()
+		n.mask(at)
+		defer n.unmask()
 	}
 	c.node(1, 0, nil, nil)
 }

@@ -30,8 +30,8 @@ type frame struct {
 	seen    seenNames // declared names of an open object, whose undeclared members may repeat them
 }
 
-// veiled reports whether f is a secret whose members have names of their own.
-func (f *frame) veiled() bool {
+// masked reports whether f is a secret whose members have names of their own.
+func (f *frame) masked() bool {
 	return f.secret && f.object && (f.members == nil || f.members.Open)
 }
 
@@ -178,8 +178,8 @@ func (e *encoder) begin(f frame) {
 	e.stack = append(e.stack, f)
 	e.fresh = true
 	switch {
-	case f.veiled():
-		e.veil(f.at)
+	case f.masked():
+		e.mask(f.at)
 	case f.secret:
 		e.secret++
 	}
@@ -233,8 +233,8 @@ func (e *encoder) end() {
 		}
 	}
 	switch {
-	case f.veiled():
-		e.unveil()
+	case f.masked():
+		e.unmask()
 	case f.secret:
 		e.secret--
 	}

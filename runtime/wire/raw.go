@@ -31,7 +31,7 @@ func ReadRaw(r *Reader, p *Raw, rule *RawRule) {
 	r.ws()
 	at := r.i
 	if secret {
-		r.veil(at)
+		r.mask(at)
 	}
 	r.raw = !r.lim.AnyNumber
 	bad := r.count()
@@ -43,7 +43,7 @@ func ReadRaw(r *Reader, p *Raw, rule *RawRule) {
 		}
 	}
 	if secret {
-		r.unveil()
+		r.unmask()
 	}
 }
 
@@ -84,8 +84,8 @@ func WalkRaw(w Visitor, p *Raw, rule *RawRule) {
 		return
 	}
 	if rule.Sensitive {
-		e.veil(at)
-		defer e.unveil()
+		e.mask(at)
+		defer e.unmask()
 	}
 	rule.Schema.check(&e.notes, at, e.buf[at:])
 }

@@ -248,8 +248,8 @@ func (r *Reader) mismatch(want string, secret bool) {
 	}
 	r.note(r.i, secret, "type", want, kind)
 	if secret {
-		r.veil(r.i)
-		defer r.unveil()
+		r.mask(r.i)
+		defer r.unmask()
 	}
 	r.skip()
 }

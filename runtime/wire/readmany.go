@@ -122,8 +122,8 @@ func (o *ObjectRule) index(name string, next int) int {
 // not declare. In a sensitive object its name is as secret as its value.
 func (r *Reader) undeclared(m Members, name []byte, rule *ObjectRule, at int) {
 	if r.secret > 0 {
-		r.veil(at)
-		defer r.unveil()
+		r.mask(at)
+		defer r.unmask()
 	}
 	if rule.Open {
 		r.into(m, string(name))
@@ -227,7 +227,7 @@ func ReadMap[T, R any](r *Reader, p *map[string]T, rule *ObjectRule, read func(*
 		return
 	}
 	if secret {
-		r.veil(at)
+		r.mask(at)
 	}
 	*p = make(map[string]T)
 	n := 0
@@ -243,7 +243,7 @@ func ReadMap[T, R any](r *Reader, p *map[string]T, rule *ObjectRule, read func(*
 		rule.checkCount(&r.notes, at, n)
 	}
 	if secret {
-		r.unveil()
+		r.unmask()
 	}
 }
 

@@ -51,8 +51,8 @@ type notes struct {
 	bad    []problem
 	more   int   // problems left out of bad
 	secret int   // how many sensitive values enclose the cursor
-	veils  int   // how many of them have names that the text gives
-	veilAt int   // where the outermost of those begins
+	masks  int   // how many of them have names that the text gives
+	maskAt int   // where the outermost of those begins
 	from   int   // where a sensitive value of several types begins
 	to     int   // and ends
 	quiet  bool  // looking ahead: nothing is noted
@@ -81,8 +81,8 @@ func (n *notes) add(p problem, secret bool) {
 	if secret || n.secret > 0 {
 		p.actual = hidden
 	}
-	if n.veils > 0 {
-		p.at, p.sub = n.veilAt, false
+	if n.masks > 0 {
+		p.at, p.sub = n.maskAt, false
 	}
 	if n.dflt != nil {
 		p.at, p.member, p.sub = n.dflt.at, n.dflt.member, true
@@ -93,18 +93,18 @@ func (n *notes) add(p problem, secret bool) {
 	n.bad = append(n.bad, p)
 }
 
-// veil begins a sensitive value in which even the names of members come from
-// the text: what is noted until unveil is said of the whole value.
-func (n *notes) veil(at int) {
-	if n.veils == 0 {
-		n.veilAt = at
+// mask begins a sensitive value in which even the names of members come from
+// the text: what is noted until unmask is said of the whole value.
+func (n *notes) mask(at int) {
+	if n.masks == 0 {
+		n.maskAt = at
 	}
-	n.veils++
+	n.masks++
 	n.secret++
 }
 
-func (n *notes) unveil() {
-	n.veils--
+func (n *notes) unmask() {
+	n.masks--
 	n.secret--
 }
 

@@ -64,9 +64,9 @@ func checkMode(name string, mode, own fs.FileMode) error {
 	return nil
 }
 
-// place opens the directory that a path is in.
-func (w *Workspace) place(name string) (*place, error) {
-	p := &place{path: name, dir: w.root}
+// target opens the directory that a path is in.
+func (w *Workspace) target(name string) (*target, error) {
+	p := &target{path: name, dir: w.root}
 	rest := name
 	for {
 		element, more, found := strings.Cut(rest, "/")
@@ -90,13 +90,13 @@ func nowhere(err error) bool {
 
 // syncPaths returns the directories with these paths, to be synced; those that
 // are not there any more are left out. They are to be closed.
-func (w *Workspace) syncPaths(paths []string) (list []disk.Syncer, open []*place, err error) {
+func (w *Workspace) syncPaths(paths []string) (list []disk.Syncer, open []*target, err error) {
 	for _, name := range paths {
 		if name == "." {
 			list = append(list, disk.SyncDir{Dir: w.root, Name: "."})
 			continue
 		}
-		p, err := w.place(name + "/.")
+		p, err := w.target(name + "/.")
 		if nowhere(err) {
 			continue
 		}

@@ -39,7 +39,7 @@ func (w *Workspace) lookAt(ctx context.Context, name string) (seen, error) {
 	if err := errors.Join(ctx.Err(), w.checkWrite(name)); err != nil {
 		return seen{}, err
 	}
-	p, err := w.place(name)
+	p, err := w.target(name)
 	if nowhere(err) {
 		return seen{}, nil
 	}

@@ -28,15 +28,15 @@ func undoTemp(name string) string {
 type restorer struct {
 	ws      *Workspace
 	waiting []*waiting
-	places  []*place
+	targets []*target
 	dirs    map[string]bool // whose names have changed
 	drifted []string
 	errs    []error
 }
 
-// waiting is a file that was prepared for a place, and what was seen there.
+// waiting is a file that was prepared for a target, and what was seen there.
 type waiting struct {
-	place  *place
+	target *target
 	now    seen
 	before State
 	file   disk.File // what was prepared; once it is in its place, what it has replaced
@@ -101,7 +101,7 @@ func (w *Workspace) rollBack(ctx context.Context, key Key, items []*item, temps 
 
 // clear removes what is left under a temporary name.
 func (r *restorer) clear(name string) {
-	p, err := r.ws.place(name)
+	p, err := r.ws.target(name)
 	if err != nil {
 		if !nowhere(err) && !errors.Is(err, disk.ErrLink) {
 			r.errs = append(r.errs, err)
@@ -133,9 +133,9 @@ func (r *restorer) restore(ctx context.Context, it *item) error {
 }
 
 // see looks at a path, and does not read it again where earlier still holds. A
-// path in no directory is absent, without a place.
-func (r *restorer) see(name string, earlier *seen) (seen, *place, error) {
-	p, err := r.ws.place(name)
+// path in no directory is absent, without a target.
+func (r *restorer) see(name string, earlier *seen) (seen, *target, error) {
+	p, err := r.ws.target(name)
 	switch {
 	case nowhere(err):
 		return seen{}, nil, nil
@@ -144,7 +144,7 @@ func (r *restorer) see(name string, earlier *seen) (seen, *place, error) {
 	case err != nil:
 		return seen{}, nil, err
 	}
-	r.places = append(r.places, p)
+	r.targets = append(r.targets, p)
 	if earlier != nil {
 		if same, err := p.same(*earlier); err != nil || same {
 			return *earlier, p, err
@@ -157,9 +157,9 @@ func (r *restorer) see(name string, earlier *seen) (seen, *place, error) {
 	return now, p, err
 }
 
-// put prepares that before is at a place where now is. What makes room is done
+// put prepares that before is at a target where now is. What makes room is done
 // at once: what is restored next may need it.
-func (r *restorer) put(ctx context.Context, p *place, now seen, before State) error {
+func (r *restorer) put(ctx context.Context, p *target, now seen, before State) error {
 	var data []byte
 	if before.Kind == KindFile {
 		get := r.ws.store.GetUnverified // it is verified while the disk writes it
@@ -197,12 +197,12 @@ func (r *restorer) put(ctx context.Context, p *place, now seen, before State) er
 	if err != nil {
 		return err
 	}
-	r.waiting = append(r.waiting, &waiting{place: p, now: now, before: before, file: f})
+	r.waiting = append(r.waiting, &waiting{target: p, now: now, before: before, file: f})
 	return nil
 }
 
 // chmod sets the mode of a directory.
-func chmod(p *place, mode fs.FileMode) error {
+func chmod(p *target, mode fs.FileMode) error {
 	f, err := p.dir.Open(p.base, os.O_RDONLY, 0)
 	if err != nil {
 		return err
@@ -211,7 +211,7 @@ func chmod(p *place, mode fs.FileMode) error {
 }
 
 // makeDir makes a directory that was removed: what was in it is restored next.
-func (r *restorer) makeDir(p *place, before State) error {
+func (r *restorer) makeDir(p *target, before State) error {
 	temp := undoTemp(p.path)
 	f, err := makeDir(p.dir, temp, before.Mode)
 	if err != nil {
@@ -236,7 +236,7 @@ func (r *restorer) finish() error {
 	}
 	for _, wait := range r.waiting {
 		if err := r.place(wait); err != nil {
-			r.errs = append(r.errs, fmt.Errorf("path %q: %w", wait.place.path, err))
+			r.errs = append(r.errs, fmt.Errorf("path %q: %w", wait.target.path, err))
 		}
 	}
 	dirs, open, err := r.ws.syncPaths(slices.Sorted(maps.Keys(r.dirs)))
@@ -267,16 +267,16 @@ func (r *restorer) verify() {
 // place renames what was prepared, unless it is not what was kept or what it would
 // replace has changed.
 func (r *restorer) place(wait *waiting) error {
-	temp := undoTemp(wait.place.path)
+	temp := undoTemp(wait.target.path)
 	if wait.err != nil {
-		return errors.Join(wait.err, drop(wait.place.dir, temp))
+		return errors.Join(wait.err, drop(wait.target.dir, temp))
 	}
 	_ = wait.file.Close() // it was synced
 	wait.file = wait.hold()
-	err := r.ws.put(wait.place, wait.now, temp)
+	err := r.ws.put(wait.target, wait.now, temp)
 	if errors.Is(err, errChanged) {
-		r.drifted = append(r.drifted, wait.place.path)
-		return drop(wait.place.dir, temp)
+		r.drifted = append(r.drifted, wait.target.path)
+		return drop(wait.target.dir, temp)
 	}
 	return err
 }
@@ -288,7 +288,7 @@ func (w *waiting) hold() disk.File {
 	if w.now.Kind != KindFile || goruntime.GOOS == "windows" {
 		return nil
 	}
-	f, err := w.place.dir.Open(w.place.base, os.O_RDONLY, 0)
+	f, err := w.target.dir.Open(w.target.base, os.O_RDONLY, 0)
 	if err != nil {
 		return nil // the rename frees it
 	}
@@ -307,6 +307,6 @@ func (r *restorer) letGo() {
 
 // close closes all that is open.
 func (r *restorer) close() {
-	closeAll(r.places)
+	closeAll(r.targets)
 	r.letGo()
 }

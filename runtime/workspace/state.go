@@ -43,7 +43,7 @@ func fileState(ref content.Ref, mode fs.FileMode) State {
 // modeBits are the bits of a mode that are kept.
 const modeBits = fs.ModePerm | fs.ModeSetuid | fs.ModeSetgid | fs.ModeSticky
 
-// What was seen at a place: its state, and what tells whether it is still so.
+// What was seen at a target: its state, and what tells whether it is still so.
 type seen struct {
 	State
 	blob content.Blob // of a file

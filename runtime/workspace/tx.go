@@ -270,9 +270,9 @@ func (tx *Tx) temp() string {
 	return fmt.Sprintf("%s%s-%d", tempPrefix, logName(tx.key)[:16], tx.number)
 }
 
-// note writes down what is about to be done at a place, durably. Once that has
+// note writes down what is about to be done at a target, durably. Once that has
 // failed nothing can be written any more: it is not known what the log says.
-func (tx *Tx) note(p *place, before, after State, temp string) (err error) {
+func (tx *Tx) note(p *target, before, after State, temp string) (err error) {
 	defer func() {
 		if err != nil {
 			tx.failed = err

@@ -13,7 +13,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime/internal/disk"
 )
 
-// A change is what a call wants to be at a place where something was seen.
+// A change is what a call wants to be at a target where something was seen.
 type change struct {
 	State
 	data []byte // of a file
@@ -97,7 +97,7 @@ func (w *Workspace) Rename(ctx context.Context, from, to string) error {
 	if err := errors.Join(w.checkWrite(from), w.checkWrite(to)); err != nil {
 		return err
 	}
-	p, err := w.place(from)
+	p, err := w.target(from)
 	if err != nil {
 		return err
 	}
@@ -154,7 +154,7 @@ func (w *Workspace) change(ctx context.Context, name string, decide func(now see
 	if err := tx.writable(); err != nil {
 		return fmt.Errorf("path %q: %w", name, err)
 	}
-	p, err := w.place(name)
+	p, err := w.target(name)
 	if err != nil {
 		return err
 	}
@@ -162,7 +162,7 @@ func (w *Workspace) change(ctx context.Context, name string, decide func(now see
 	if err := tx.claim(name); err != nil {
 		return err
 	}
-	err = tx.carryOut(ctx, p, decide)
+	err = tx.apply(ctx, p, decide)
 	if tx.byPath[name] == nil { // it was not written
 		tx.disclaim(name)
 	}
@@ -172,8 +172,8 @@ func (w *Workspace) change(ctx context.Context, name string, decide func(now see
 // nothing is an effect that has none.
 func nothing() error { return nil }
 
-// carryOut looks at a place and makes of it what decide says. tx.mu is held.
-func (tx *Tx) carryOut(ctx context.Context, p *place, decide func(now seen) (change, error)) error {
+// apply looks at a target and makes of it what decide says. tx.mu is held.
+func (tx *Tx) apply(ctx context.Context, p *target, decide func(now seen) (change, error)) error {
 	w := tx.ws
 	now, err := p.look(w.maxFile)
 	if err != nil {
@@ -208,7 +208,7 @@ func (tx *Tx) carryOut(ctx context.Context, p *place, decide func(now seen) (cha
 }
 
 // mayChange refuses what cannot be restored. tx.mu is held.
-func (tx *Tx) mayChange(p *place, now seen) error {
+func (tx *Tx) mayChange(p *target, now seen) error {
 	it := tx.byPath[p.path]
 	switch {
 	case now.Kind == kindSpecial:
@@ -223,8 +223,8 @@ func (tx *Tx) mayChange(p *place, now seen) error {
 
 var errOther = errors.New("somebody else")
 
-// replace puts what is wanted at a place, under the fence of the call.
-func (tx *Tx) replace(ctx context.Context, p *place, now seen, want change, temp string) error {
+// replace puts what is wanted at a target, under the fence of the call.
+func (tx *Tx) replace(ctx context.Context, p *target, now seen, want change, temp string) error {
 	w := tx.ws
 	if temp != "" {
 		if err := prepare(p.dir, temp, want, tx.ws.sync); err != nil {
@@ -249,7 +249,7 @@ func (w *Workspace) settled(dir disk.Dir) error {
 
 // put renames what is prepared to its place, or removes what is there, provided
 // that it is still what was seen.
-func (w *Workspace) put(p *place, now seen, temp string) error {
+func (w *Workspace) put(p *target, now seen, temp string) error {
 	w.placing.Lock()
 	defer w.placing.Unlock()
 	same, err := p.same(now)

@@ -10,10 +10,10 @@ import (
 
 // unionByType completes an interface whose variants have a type of JSON each. What is no
 // struct stands in one, since only a type that is declared can be a variant.
-func (b *builder) unionByType(t *Type, s *dsl.Schema, at place) {
+func (b *builder) unionByType(t *Type, s *dsl.Schema, at site) {
 	b.announce(t, s, at)
 	rule := &wire.UnionRule{Sensitive: s.Sensitive}
-	b.addRule(t, place{owner: at.inside(t).owner, rule: lower(t.Name) + "Rule"}, &Rule{Union: rule})
+	b.addRule(t, site{owner: at.inside(t).owner, rule: lower(t.Name) + "Rule"}, &Rule{Union: rule})
 	for _, branch := range s.OneOf {
 		object := branch
 		for hops := 0; object.Ref != "" && object.Target != nil && hops < 100; hops++ {
@@ -26,11 +26,11 @@ func (b *builder) unionByType(t *Type, s *dsl.Schema, at place) {
 		}
 		rule.Types |= one
 		name := at.name + dsl.GoName(string(object.Type))
-		inner := place{owner: at.owner, inner: true, name: name, rule: lower(name), doc: fmt.Sprintf("the %s of %s", object.Type, t.Name)}
+		inner := site{owner: at.owner, inner: true, name: name, rule: lower(name), doc: fmt.Sprintf("the %s of %s", object.Type, t.Name)}
 		v := &Variant{JSON: one}
 		t.Variants = append(t.Variants, v)
 		if one == wire.TypeObject && b.isStruct(object) {
-			v.Type = b.lower(branch, place{name: name, inner: true, rule: lower(name) + "Rule", doc: inner.doc})
+			v.Type = b.lower(branch, site{name: name, inner: true, rule: lower(name) + "Rule", doc: inner.doc})
 			b.fixups = append(b.fixups, func() {
 				if own := b.types[v.Type.Name]; own != nil && !slices.Contains(own.Implements, t.Name) {
 					own.Implements = append(own.Implements, t.Name)
@@ -40,7 +40,7 @@ func (b *builder) unionByType(t *Type, s *dsl.Schema, at place) {
 		}
 		box := &Type{Kind: KindBox, Schema: branch}
 		v.Type = box
-		b.announce(box, branch, place{name: name, inner: true, doc: inner.doc, owner: at.owner})
+		b.announce(box, branch, site{name: name, inner: true, doc: inner.doc, owner: at.owner})
 		inner.name += "V"
 		inner.owner = box
 		box.Elem = b.lower(branch, inner)

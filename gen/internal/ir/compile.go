@@ -11,7 +11,7 @@ import (
 type compiler struct {
 	b     *builder
 	lib   *library
-	at    place
+	at    site
 	out   *wire.Schema
 	nodes map[*dsl.Value]int
 	// resources are those that nodes belong to, in the order of their ids.
@@ -27,7 +27,7 @@ type compiler struct {
 
 // table is the table of a checked schema, or of what a composed one says besides its
 // properties. Sensitive says that a part of the schema is x-sensitive.
-func (b *builder) table(s *dsl.Schema, at place) (table *wire.Schema, sensitive bool) {
+func (b *builder) table(s *dsl.Schema, at site) (table *wire.Schema, sensitive bool) {
 	if b.library == nil {
 		b.library = newLibrary(b)
 	}

@@ -50,7 +50,7 @@ func (c *compiler) count(r *wire.Range, m *dsl.ValueMember) {
 
 // pattern compiles a pattern, once for all schemas that have it.
 func (c *compiler) pattern(source string, pos dsl.Pos) *wire.Pattern {
-	return c.b.pattern(&dsl.Schema{Pattern: source, Pos: pos}, place{name: cmp.Or(c.at.name, "Schema")})
+	return c.b.pattern(&dsl.Schema{Pattern: source, Pos: pos}, site{name: cmp.Or(c.at.name, "Schema")})
 }
 
 func names(v *dsl.Value) []string {

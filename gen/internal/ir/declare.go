@@ -8,33 +8,33 @@ import (
 	"github.com/ambit-tools/ambit/dsl"
 )
 
-// A place is where a schema stands: it names what the schema becomes.
-type place struct {
+// A site is where a schema stands: it names what the schema becomes.
+type site struct {
 	owner *Type  // the declared type that the rule tables stand with; nil: its own, or the package's
 	name  string // Go name of a type declared here, FileReadInputOptions
 	rule  string // of its rule table, fileReadInputOptions
 	doc   string // what a type declared here is, in a comment: "the input of the file_read tool"
-	self  string // how comments name the place where doc does not say it
+	self  string // how comments name the site where doc does not say it
 	inner bool   // name is made of the names around it, and gives way to one that is declared
 }
 
-// member is the place of something inside at.
-func (at place) member(name, doc string) place {
-	return place{owner: at.owner, name: at.name + name, rule: at.rule + name, doc: doc, inner: true}
+// member is the site of something inside at.
+func (at site) member(name, doc string) site {
+	return site{owner: at.owner, name: at.name + name, rule: at.rule + name, doc: doc, inner: true}
 }
 
-// inside is the place of what a declared type holds. The rule tables of a type
+// inside is the site of what a declared type holds. The rule tables of a type
 // that only one other uses stand with those of the other.
-func (at place) inside(t *Type) place {
+func (at site) inside(t *Type) site {
 	owner := at.owner
 	if owner == nil {
 		owner = t
 	}
-	return place{owner: owner, name: t.Name, rule: lower(t.Name), self: t.Name}
+	return site{owner: owner, name: t.Name, rule: lower(t.Name), self: t.Name}
 }
 
-// called is the place in the comment of something inside it.
-func (at place) called() string { return cmp.Or(at.doc, at.self) }
+// called is the site in the comment of something inside it.
+func (at site) called() string { return cmp.Or(at.doc, at.self) }
 
 // declare takes an exported name for something of the user's; a name that is
 // taken is an error at pos.
@@ -65,7 +65,7 @@ func (b *builder) vacant(name string) string {
 }
 
 // announce makes t a declared Go type.
-func (b *builder) announce(t *Type, s *dsl.Schema, at place) {
+func (b *builder) announce(t *Type, s *dsl.Schema, at site) {
 	what := "the type of " + describe(s)
 	if t.Name = at.name; at.inner {
 		t.Name = b.vacant(at.name)
@@ -84,7 +84,7 @@ func (b *builder) announce(t *Type, s *dsl.Schema, at place) {
 }
 
 // addRule gives t a rule table, unless the rule says nothing.
-func (b *builder) addRule(t *Type, at place, r *Rule) {
+func (b *builder) addRule(t *Type, at site, r *Rule) {
 	if r.String == nil && r.Int == nil && r.Number == nil && r.Bool == nil && r.Raw == nil && r.Array == nil &&
 		r.Object == nil && r.Union == nil {
 		return

@@ -12,7 +12,7 @@ import (
 )
 
 // enum completes a named string with its constants.
-func (b *builder) enum(t *Type, s *dsl.Schema, at place) {
+func (b *builder) enum(t *Type, s *dsl.Schema, at site) {
 	b.announce(t, s, at)
 	b.addRule(t, at, &Rule{String: b.stringRule(s, at)})
 	if t.Rule == nil {
@@ -25,7 +25,7 @@ func (b *builder) enum(t *Type, s *dsl.Schema, at place) {
 }
 
 // intEnum completes a named int64 with its constants.
-func (b *builder) intEnum(t *Type, s *dsl.Schema, at place) {
+func (b *builder) intEnum(t *Type, s *dsl.Schema, at site) {
 	b.announce(t, s, at)
 	b.addRule(t, at, &Rule{Int: b.intRule(s)})
 	if t.Rule == nil {

@@ -170,7 +170,7 @@ func helperKey(t *Type) string {
 }
 
 // helperName is what the functions for t are named after: its Go type where
-// that says it all, else the place of the schema.
+// that says it all, else the site of the schema.
 func helperName(t *Type) string {
 	switch t.Kind {
 	case KindString:

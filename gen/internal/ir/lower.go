@@ -50,7 +50,7 @@ func (b *builder) kind(s *dsl.Schema) Kind {
 }
 
 // lower makes the Type of a schema.
-func (b *builder) lower(s *dsl.Schema, at place) *Type {
+func (b *builder) lower(s *dsl.Schema, at site) *Type {
 	if s.Ref != "" {
 		return b.ref(s, at)
 	}
@@ -69,7 +69,7 @@ func (b *builder) lower(s *dsl.Schema, at place) *Type {
 }
 
 // orNull makes the Type of a union of a type and null.
-func (b *builder) orNull(s *dsl.Schema, at place) *Type {
+func (b *builder) orNull(s *dsl.Schema, at site) *Type {
 	t := b.lower(s.OrNull, at)
 	if t.Nullable() {
 		return t
@@ -84,7 +84,7 @@ func (b *builder) nullable(s *dsl.Schema) bool {
 }
 
 // define names the $defs that stand in a schema after the place they stand in.
-func (b *builder) define(s *dsl.Schema, at place) {
+func (b *builder) define(s *dsl.Schema, at site) {
 	for _, d := range s.Defs {
 		if _, ok := b.names[d]; !ok {
 			b.names[d] = at.name + dsl.GoName(d.Name)
@@ -93,7 +93,7 @@ func (b *builder) define(s *dsl.Schema, at place) {
 }
 
 // fill completes t, whose Kind is chosen, from s.
-func (b *builder) fill(t *Type, s *dsl.Schema, at place) {
+func (b *builder) fill(t *Type, s *dsl.Schema, at site) {
 	b.refuseMisplaced(t.Kind, s)
 	switch t.Kind {
 	case KindString:
@@ -127,7 +127,7 @@ func (b *builder) fill(t *Type, s *dsl.Schema, at place) {
 }
 
 // element is the Type of a schema that may be missing, which allows any value.
-func (b *builder) element(s *dsl.Schema, at place) *Type {
+func (b *builder) element(s *dsl.Schema, at site) *Type {
 	if s == nil {
 		return &Type{Kind: KindRaw}
 	}
@@ -136,7 +136,7 @@ func (b *builder) element(s *dsl.Schema, at place) *Type {
 
 // ref is the Type of a schema that refers to a declared one. A mark of
 // sensitivity beside the reference makes a Type with a rule of its own.
-func (b *builder) ref(s *dsl.Schema, at place) *Type {
+func (b *builder) ref(s *dsl.Schema, at site) *Type {
 	if s.Target == nil {
 		b.errorf(s.Pos, "declare it under types", "%q leads nowhere", s.Ref)
 		return &Type{Kind: KindRaw}
@@ -155,7 +155,7 @@ func (b *builder) ref(s *dsl.Schema, at place) *Type {
 }
 
 // makeSensitive completes the copy of a shared type whose every use is secret here.
-func (b *builder) makeSensitive(own, shared *Type, at place) {
+func (b *builder) makeSensitive(own, shared *Type, at site) {
 	*own = *shared
 	if own.Kind == KindNull {
 		elem := new(Type)
@@ -207,7 +207,7 @@ func (b *builder) resolve(n *dsl.NamedSchema) *Type {
 	if !ok {
 		name = dsl.GoName(n.Name)
 	}
-	at := place{name: name, rule: lower(name) + "Rule", self: "the type " + n.Name, inner: !slices.Contains(b.file.Types, n)}
+	at := site{name: name, rule: lower(name) + "Rule", self: "the type " + n.Name, inner: !slices.Contains(b.file.Types, n)}
 	s := n.Schema
 	if s.Ref != "" || s.OrNull != nil && s.OrNull.Ref != "" {
 		b.busy[n] = true

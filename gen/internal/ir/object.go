@@ -19,7 +19,7 @@ func (b *builder) root(s *dsl.Schema, name, doc string, d *dsl.Tool) *Type {
 	if s == nil {
 		s = &dsl.Schema{Pos: d.Pos, Type: dsl.TypeObject, Closed: true}
 	}
-	at := place{name: name, rule: lower(name) + "Rule", doc: doc}
+	at := site{name: name, rule: lower(name) + "Rule", doc: doc}
 	b.define(s, at)
 	b.refuseSensitive(s, "mark its members with x-sensitive", name+" as a whole")
 	b.refuseHidden(s, name)
@@ -45,7 +45,7 @@ func (b *builder) root(s *dsl.Schema, name, doc string, d *dsl.Tool) *Type {
 }
 
 // object completes a struct: a field per declared member.
-func (b *builder) object(t *Type, s *dsl.Schema, at place) {
+func (b *builder) object(t *Type, s *dsl.Schema, at site) {
 	b.announce(t, s, at)
 	if len(s.Properties) > maxProperties {
 		b.errorf(s.Pos, "split it into nested objects", "an object with %d properties: at most %d can be enforced", len(s.Properties), maxProperties)
@@ -54,7 +54,7 @@ func (b *builder) object(t *Type, s *dsl.Schema, at place) {
 	rule := &wire.ObjectRule{Open: !s.Closed, Sensitive: s.Sensitive || hidesNames(s)}
 	rule.Has, rule.Min, rule.Max = b.counts(s, "Properties", s.MinProperties, s.MaxProperties)
 	in := at.inside(t)
-	b.addRule(t, place{owner: in.owner, rule: in.rule + "Rule"}, &Rule{Object: rule})
+	b.addRule(t, site{owner: in.owner, rule: in.rule + "Rule"}, &Rule{Object: rule})
 
 	fields := newFieldScope()
 	for _, p := range s.Properties {
@@ -80,7 +80,7 @@ func (b *builder) object(t *Type, s *dsl.Schema, at place) {
 
 // compose adds what the schema says of the object besides its members. Where it may have
 // members of which the type knows nothing, they stay JSON.
-func (b *builder) compose(t *Type, s *dsl.Schema, rule *wire.ObjectRule, at place) {
+func (b *builder) compose(t *Type, s *dsl.Schema, rule *wire.ObjectRule, at site) {
 	table, sensitive := b.table(s, at)
 	if sensitive {
 		b.errorf(s.Pos, "mark the member under properties", "a part of the schema is x-sensitive, which a type in Go cannot say")
@@ -163,7 +163,7 @@ func (b *builder) members(t *Type, rule *wire.ObjectRule) {
 	}
 }
 
-func (b *builder) field(p *dsl.Property, required bool, fields *scope, in place) *Field {
+func (b *builder) field(p *dsl.Property, required bool, fields *scope, in site) *Field {
 	f := &Field{Name: p.Name, Doc: fieldDoc(p.Schema), Schema: p.Schema, Presence: Optional}
 	switch {
 	case required:
@@ -225,7 +225,7 @@ func (s *scope) field(member string) string {
 }
 
 // tuple completes a struct with a field per element.
-func (b *builder) tuple(t *Type, s *dsl.Schema, at place) {
+func (b *builder) tuple(t *Type, s *dsl.Schema, at site) {
 	b.announce(t, s, at)
 	n := len(s.PrefixItems)
 	for _, bound := range []struct {
@@ -238,7 +238,7 @@ func (b *builder) tuple(t *Type, s *dsl.Schema, at place) {
 	}
 	in := at.inside(t)
 	if s.UniqueItems || s.Sensitive {
-		b.addRule(t, place{owner: in.owner, rule: in.rule + "Rule"}, &Rule{Array: &wire.ArrayRule{Unique: s.UniqueItems, Sensitive: s.Sensitive}})
+		b.addRule(t, site{owner: in.owner, rule: in.rule + "Rule"}, &Rule{Array: &wire.ArrayRule{Unique: s.UniqueItems, Sensitive: s.Sensitive}})
 	}
 	for i, item := range s.PrefixItems {
 		name := "V" + strconv.Itoa(i)
@@ -247,14 +247,14 @@ func (b *builder) tuple(t *Type, s *dsl.Schema, at place) {
 }
 
 // union completes an interface with a variant per branch.
-func (b *builder) union(t *Type, s *dsl.Schema, at place) {
+func (b *builder) union(t *Type, s *dsl.Schema, at site) {
 	if s.ByType {
 		b.unionByType(t, s, at)
 		return
 	}
 	b.announce(t, s, at)
 	rule := &wire.UnionRule{Tag: s.Tag, Sensitive: s.Sensitive}
-	b.addRule(t, place{owner: at.inside(t).owner, rule: lower(t.Name) + "Rule"}, &Rule{Union: rule})
+	b.addRule(t, site{owner: at.inside(t).owner, rule: lower(t.Name) + "Rule"}, &Rule{Union: rule})
 	for _, branch := range s.OneOf {
 		if branch.Ref != "" {
 			b.refuseSensitive(branch, "mark the oneOf, or what $ref names, with x-sensitive", "a branch of oneOf beside its $ref")
@@ -274,7 +274,7 @@ func (b *builder) union(t *Type, s *dsl.Schema, at place) {
 			continue
 		}
 		name := at.name + dsl.GoName(tag)
-		v := b.lower(branch, place{name: name, inner: true, rule: lower(name) + "Rule", doc: fmt.Sprintf("the %s whose %s is %s", t.Name, s.Tag, tag)})
+		v := b.lower(branch, site{name: name, inner: true, rule: lower(name) + "Rule", doc: fmt.Sprintf("the %s whose %s is %s", t.Name, s.Tag, tag)})
 		rule.Values = append(rule.Values, tag)
 		t.Variants = append(t.Variants, &Variant{Tag: tag, Type: v})
 		b.fixups = append(b.fixups, func() { // the branch may be a copy that is sensitive

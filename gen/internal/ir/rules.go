@@ -54,7 +54,7 @@ func containsKind(kinds []Kind, kind Kind) bool {
 	return false
 }
 
-func (b *builder) stringRule(s *dsl.Schema, at place) *wire.StringRule {
+func (b *builder) stringRule(s *dsl.Schema, at site) *wire.StringRule {
 	r := &wire.StringRule{Sensitive: s.Sensitive}
 	r.Has, r.Min, r.Max = b.counts(s, "Length", s.MinLength, s.MaxLength)
 	if s.Pattern != "" {
@@ -79,7 +79,7 @@ func (b *builder) stringRule(s *dsl.Schema, at place) *wire.StringRule {
 }
 
 // pattern compiles a pattern, once for all schemas that have it.
-func (b *builder) pattern(s *dsl.Schema, at place) *wire.Pattern {
+func (b *builder) pattern(s *dsl.Schema, at site) *wire.Pattern {
 	if p, ok := b.patterns[s.Pattern]; ok {
 		return p.Pattern
 	}
@@ -146,7 +146,7 @@ func (b *builder) boolRule(s *dsl.Schema) *wire.BoolRule {
 }
 
 // rawRule keeps SEMANTICS 7.6.
-func (b *builder) rawRule(s *dsl.Schema, at place) *wire.RawRule {
+func (b *builder) rawRule(s *dsl.Schema, at site) *wire.RawRule {
 	r := &wire.RawRule{Sensitive: s.Sensitive}
 	if s.Checked {
 		table, sensitive := b.table(s, at)

@@ -45,8 +45,8 @@ func Put(
 
 // preview returns the preview of an output, in a number of characters.
 func preview(v wire.Value, characters int, redact func(wire.Raw) (wire.Raw, error)) (wire.Raw, error) {
-	veil := walk.Veil{Hide: func(string, walk.Tokens) (string, error) { return "(sensitive)", nil }}
-	shown, err := veil.Append(nil, walk.Unruled{Of: v})
+	mask := walk.Mask{Hide: func(string, walk.Tokens) (string, error) { return "(sensitive)", nil }}
+	shown, err := mask.Append(nil, walk.Unruled{Of: v})
 	if err != nil {
 		return nil, err
 	}

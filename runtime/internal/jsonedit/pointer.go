@@ -34,8 +34,8 @@ func (p Pointer) Overlaps(q Pointer) bool {
 	return slices.Equal(p[:n], q[:n])
 }
 
-// A place is where a pointer leads in a JSON text.
-type place struct {
+// A span is where a pointer leads in a JSON text.
+type span struct {
 	start, end int    // of the value
 	member     string // when there is none: the member to add at start
 	first      bool   // and whether it is the only one
@@ -106,10 +106,10 @@ func (p Pointer) Mask(text []byte) []byte {
 }
 
 // find looks up p in text, which is valid JSON.
-func (p Pointer) find(text []byte) (place, error) {
+func (p Pointer) find(text []byte) (span, error) {
 	i := jsonscan.Space(text, 0)
 	for depth, token := range p {
-		var s place
+		var s span
 		var ok bool
 		switch text[i] {
 		case '{':
@@ -121,16 +121,16 @@ func (p Pointer) find(text []byte) (place, error) {
 			s, ok = element(text, i, token)
 		}
 		if !ok {
-			return place{}, fmt.Errorf("there is nothing at %q", "/"+strings.Join(p[:depth+1], "/"))
+			return span{}, fmt.Errorf("there is nothing at %q", "/"+strings.Join(p[:depth+1], "/"))
 		}
 		i = s.start
 	}
-	return place{start: i, end: jsonscan.Value(text, i)}, nil
+	return span{start: i, end: jsonscan.Value(text, i)}, nil
 }
 
 // member finds the member called name of the object at i. When there is none
-// the place is where it can be added.
-func member(text []byte, i int, name string) (place, bool) {
+// the span is where it can be added.
+func member(text []byte, i int, name string) (span, bool) {
 	first := true
 	for i = jsonscan.Space(text, i+1); text[i] != '}'; i = jsonscan.Space(text, i) {
 		if text[i] == ',' {
@@ -140,32 +140,32 @@ func member(text []byte, i int, name string) (place, bool) {
 		end := jsonscan.Value(text, i)
 		var have string
 		if err := json.Unmarshal(text[i:end], &have); err != nil {
-			return place{}, false
+			return span{}, false
 		}
 		i = jsonscan.Space(text, jsonscan.Space(text, end)+1) // over the colon
 		if have == name {
-			return place{start: i}, true
+			return span{start: i}, true
 		}
 		i = jsonscan.Value(text, i)
 	}
-	return place{start: i, end: i, member: name, first: first}, false
+	return span{start: i, end: i, member: name, first: first}, false
 }
 
 // element finds the element that token counts of the array at i.
-func element(text []byte, i int, token string) (place, bool) {
+func element(text []byte, i int, token string) (span, bool) {
 	n, err := strconv.Atoi(token)
 	if err != nil || n < 0 || strconv.Itoa(n) != token {
-		return place{}, false
+		return span{}, false
 	}
 	for i = jsonscan.Space(text, i+1); text[i] != ']'; i = jsonscan.Space(text, i) {
 		if text[i] == ',' {
 			i = jsonscan.Space(text, i+1)
 		}
 		if n == 0 {
-			return place{start: i}, true
+			return span{start: i}, true
 		}
 		n--
 		i = jsonscan.Value(text, i)
 	}
-	return place{}, false
+	return span{}, false
 }

@@ -25,7 +25,7 @@ func (p *Payloads) Payload(name string, v wire.Value) (out *journal.Payload, err
 			out, err = nil, fmt.Errorf("the value of %s cannot be walked: panic: %v", name, r)
 		}
 	}()
-	veil := walk.Veil{Hide: func(pointer string, value walk.Tokens) (string, error) {
+	mask := walk.Mask{Hide: func(pointer string, value walk.Tokens) (string, error) {
 		bare, violations := wire.Append(nil, walk.Unruled{Of: value})
 		if violations != nil {
 			return "", fmt.Errorf("the value at %q cannot be written: %s", pointer, violations[0])
@@ -36,7 +36,7 @@ func (p *Payloads) Payload(name string, v wire.Value) (out *journal.Payload, err
 		return journal.Commit(salt, bare), nil
 	}}
 	before := len(p.secrets)
-	text, err := veil.Append(nil, walk.Unruled{Of: v})
+	text, err := mask.Append(nil, walk.Unruled{Of: v})
 	if err != nil {
 		return nil, err
 	}

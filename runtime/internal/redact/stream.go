@@ -71,8 +71,8 @@ func (t *Stream) end() int {
 	return n
 }
 
-// A part is a range of a text.
-type part struct {
+// A stretch is a range of a text.
+type stretch struct {
 	from, to int
 	short    bool
 }
@@ -101,8 +101,8 @@ func (t *Stream) take(n int) string {
 	return strings.ToValidUTF8(b.String(), "\uFFFD")
 }
 
-// found returns where sensitive values are, in order. Those that overlap or touch are one part.
-func (t *Stream) found() (list []part) {
+// found returns where sensitive values are, in order. Those that overlap or touch are one stretch.
+func (t *Stream) found() (list []stretch) {
 	text := string(t.buf)
 	for _, f := range t.forms {
 		for from := 0; ; {
@@ -110,11 +110,11 @@ func (t *Stream) found() (list []part) {
 			if i < 0 {
 				break
 			}
-			list = append(list, part{from + i, from + i + len(f.text), f.short})
+			list = append(list, stretch{from + i, from + i + len(f.text), f.short})
 			from += i + 1 // values may overlap
 		}
 	}
-	slices.SortFunc(list, func(a, b part) int { return cmp.Compare(a.from, b.from) })
+	slices.SortFunc(list, func(a, b stretch) int { return cmp.Compare(a.from, b.from) })
 	merged := list[:0]
 	for _, p := range list {
 		if n := len(merged); n > 0 && p.from <= merged[n-1].to {

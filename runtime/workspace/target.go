@@ -11,17 +11,17 @@ import (
 	"github.com/ambit-tools/ambit/runtime/internal/disk"
 )
 
-// A place is a name in an open directory, reached without following a link: an
+// A target is a name in an open directory, reached without following a link: an
 // operation acts in that directory even if the path to it changes meanwhile.
-type place struct {
+type target struct {
 	path string
 	dir  disk.Dir
 	base string
 	own  bool // dir is to be closed
 }
 
-// look reads what is at a place. It fails for a file that is larger than limit.
-func (p *place) look(limit int64) (seen, error) {
+// look reads what is at a target. It fails for a file that is larger than limit.
+func (p *target) look(limit int64) (seen, error) {
 	for range 3 { // another writer may be changing it just now
 		s, again, err := p.lookOnce(limit)
 		if err != nil {
@@ -34,7 +34,7 @@ func (p *place) look(limit int64) (seen, error) {
 	return seen{}, fmt.Errorf("path %q: it changes while it is read: try again", p.path)
 }
 
-func (p *place) lookOnce(limit int64) (_ seen, again bool, err error) {
+func (p *target) lookOnce(limit int64) (_ seen, again bool, err error) {
 	info, err := p.dir.Lstat(p.base)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -78,8 +78,8 @@ func (p *place) lookOnce(limit int64) (_ seen, again bool, err error) {
 	return s, false, nil
 }
 
-// same says whether there is still at a place what was seen there.
-func (p *place) same(s seen) (bool, error) {
+// same says whether there is still at a target what was seen there.
+func (p *target) same(s seen) (bool, error) {
 	info, err := p.dir.Lstat(p.base)
 	if errors.Is(err, fs.ErrNotExist) {
 		return s.info == nil, nil
@@ -94,14 +94,14 @@ func (p *place) same(s seen) (bool, error) {
 }
 
 // close closes the directory.
-func (p *place) close() {
+func (p *target) close() {
 	if p.own {
 		_ = p.dir.Close() // nothing was written through it
 	}
 }
 
-// closeAll closes the directories of many places.
-func closeAll(list []*place) {
+// closeAll closes the directories of many targets.
+func closeAll(list []*target) {
 	for _, p := range list {
 		p.close()
 	}

@@ -61,17 +61,17 @@ func (s *Setup) Check(f *File, src []byte) error {
 	return r.found.Err()
 }
 
-// A world is a case that is being run.
-type world struct {
-	of         *Case
-	clock      *simclock.Clock
-	exec       *engine.Executor
-	simulation simhooks.Hooks // filled in by Recover
-	session    *engine.Session
-	run        *engine.Run
-	policy     *standIn
-	own        map[string]time.Duration // the deadlines that are declared
-	beats      map[string]bool          // tools that take request_heartbeat
+// A simulation is a case that is being run.
+type simulation struct {
+	of      *Case
+	clock   *simclock.Clock
+	exec    *engine.Executor
+	hooks   simhooks.Hooks // filled in by Recover
+	session *engine.Session
+	run     *engine.Run
+	policy  *standIn
+	own     map[string]time.Duration // the deadlines that are declared
+	beats   map[string]bool          // tools that take request_heartbeat
 
 	mu       sync.Mutex
 	calls    map[string]*callStep      // by id: how their handlers behave
@@ -86,25 +86,25 @@ type world struct {
 }
 
 // failed is the error handler of the executor.
-func (w *world) failed(e *action.CallError) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if e.Err != nil && w.errors[e.CallID] == "" {
-		w.errors[e.CallID] = e.Err.Error()
+func (sim *simulation) failed(e *action.CallError) {
+	sim.mu.Lock()
+	defer sim.mu.Unlock()
+	if e.Err != nil && sim.errors[e.CallID] == "" {
+		sim.errors[e.CallID] = e.Err.Error()
 	}
 }
 
-func newWorld(c *Case, s *Setup) (*world, error) {
-	w := &world{
+func newSimulation(c *Case, s *Setup) (*simulation, error) {
+	sim := &simulation{
 		of: c, clock: simclock.New(), policy: &standIn{now: c.policy}, own: c.deadlines, beats: map[string]bool{},
 		calls: map[string]*callStep{}, got: map[string][]byte{}, invoked: map[string]int{},
 		shown: map[string][]byte{}, terms: map[string]consent.Digest{}, requests: map[string]string{}, errors: map[string]string{},
 	}
 	if !s.Now.IsZero() {
-		w.clock = simclock.At(s.Now)
+		sim.clock = simclock.At(s.Now)
 	}
-	w.clock.Patience = patience
-	tools, err := w.tools(s)
+	sim.clock.Patience = patience
+	tools, err := sim.tools(s)
 	if err != nil {
 		return nil, err
 	}
@@ -112,24 +112,24 @@ func newWorld(c *Case, s *Setup) (*world, error) {
 	if err != nil {
 		return nil, err
 	}
-	var policy runtime.Policy = w.policy
+	var policy runtime.Policy = sim.policy
 	if s.Policy != nil {
 		if policy, err = s.Policy(reg); err != nil {
 			return nil, err
 		}
 	}
 	options := []engine.Option{
-		engine.WithClock(w.clock), engine.WithPendingRequests(), engine.WithArtifacts(new(runtime.MemoryArtifacts)),
-		engine.WithReminders(c.reminders), engine.WithPolicyTimeout(policyTimeout), engine.WithErrorHandler(w.failed),
+		engine.WithClock(sim.clock), engine.WithPendingRequests(), engine.WithArtifacts(new(runtime.MemoryArtifacts)),
+		engine.WithReminders(c.reminders), engine.WithPolicyTimeout(policyTimeout), engine.WithErrorHandler(sim.failed),
 	}
-	if w.exec, err = engine.NewExecutor(reg, policy, append(options, s.options...)...); err != nil {
+	if sim.exec, err = engine.NewExecutor(reg, policy, append(options, s.options...)...); err != nil {
 		return nil, err
 	}
-	if err := w.exec.Recover(simhooks.With(context.Background(), &w.simulation)); err != nil {
+	if err := sim.exec.Recover(simhooks.With(context.Background(), &sim.hooks)); err != nil {
 		return nil, err
 	}
-	w.session = w.exec.Session(engine.SessionConfig{ID: "session", Principal: mainPrincipal, Capabilities: capabilities(reg)})
-	return w, w.begin()
+	sim.session = sim.exec.Session(engine.SessionConfig{ID: "session", Principal: mainPrincipal, Capabilities: capabilities(reg)})
+	return sim, sim.begin()
 }
 
 const (
@@ -148,13 +148,13 @@ func capabilities(reg *runtime.Registry) []string {
 }
 
 // tools makes the tools of the case with stand-in handlers.
-func (w *world) tools(s *Setup) ([]*runtime.Tool, error) {
-	file := w.of.tools
+func (sim *simulation) tools(s *Setup) ([]*runtime.Tool, error) {
+	file := sim.of.tools
 	if s.Declaration != nil {
 		file = s.Declaration
-		w.own = map[string]time.Duration{}
+		sim.own = map[string]time.Duration{}
 		for _, t := range file.Tools {
-			w.own[t.Name] = t.Deadline
+			sim.own[t.Name] = t.Deadline
 		}
 	}
 	if file == nil {
@@ -166,8 +166,8 @@ func (w *world) tools(s *Setup) ([]*runtime.Tool, error) {
 	}
 	tools := make([]*runtime.Tool, len(loaded))
 	for i, t := range loaded {
-		w.beats[t.Spec.Name] = t.Spec.Heartbeat
-		tools[i] = w.tool(t)
+		sim.beats[t.Spec.Name] = t.Spec.Heartbeat
+		tools[i] = sim.tool(t)
 	}
 	return tools, nil
 }
@@ -187,35 +187,35 @@ func (rawCodec) Decode(b []byte, l wire.Limits) (wire.Value, []wire.Violation) {
 }
 
 // begin starts a run.
-func (w *world) begin() error {
-	run, err := w.session.StartRun(context.Background(), engine.RunConfig{})
-	w.run = run
+func (sim *simulation) begin() error {
+	run, err := sim.session.StartRun(context.Background(), engine.RunConfig{})
+	sim.run = run
 	return err
 }
 
 // as returns the run for the calls of a principal.
-func (w *world) as(principal string) *engine.Run {
+func (sim *simulation) as(principal string) *engine.Run {
 	if principal == mainPrincipal {
-		return w.run
+		return sim.run
 	}
-	return w.run.WithPrincipal(principal)
+	return sim.run.WithPrincipal(principal)
 }
 
 // context is that of a step: attempts made with it end as the case says.
-func (w *world) context() context.Context {
-	return simhooks.With(context.Background(), &simhooks.Hooks{Deadline: w.deadline})
+func (sim *simulation) context() context.Context {
+	return simhooks.With(context.Background(), &simhooks.Hooks{Deadline: sim.deadline})
 }
 
 // deadline says when an attempt is given up. Without a deadline of its tool
 // that is up to the stand-in handler alone.
-func (w *world) deadline(callID string) (time.Duration, bool) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	c := w.calls[callID]
+func (sim *simulation) deadline(callID string) (time.Duration, bool) {
+	sim.mu.Lock()
+	defer sim.mu.Unlock()
+	c := sim.calls[callID]
 	if c == nil {
 		return 0, false
 	}
-	declared, own := w.own[c.tool]
+	declared, own := sim.own[c.tool]
 	switch {
 	case c.handler == "timeout" && (!own || c.lasts && c.duration < declared):
 		return c.duration, true
@@ -226,28 +226,28 @@ func (w *world) deadline(callID string) (time.Duration, bool) {
 }
 
 // handle is the stand-in handler of every tool.
-func (w *world) handle(ctx context.Context, tool string, in wire.Value) (wire.Value, error) {
+func (sim *simulation) handle(ctx context.Context, tool string, in wire.Value) (wire.Value, error) {
 	args, _ := wire.Append(nil, walk.Unruled{Of: in}) // what was decoded can be encoded
 	info, _ := runtime.FromContext(ctx)
-	w.mu.Lock()
-	c := w.calls[info.ID]
-	w.got[info.ID] = args
-	w.invoked[tool]++
-	w.mu.Unlock()
+	sim.mu.Lock()
+	c := sim.calls[info.ID]
+	sim.got[info.ID] = args
+	sim.invoked[tool]++
+	sim.mu.Unlock()
 	if c == nil {
 		return wire.Raw("{}"), nil
 	}
 	due := info.Deadline()
-	if end := w.clock.Now().Add(c.duration); c.handler != "timeout" && end.Before(due) {
+	if end := sim.clock.Now().Add(c.duration); c.handler != "timeout" && end.Before(due) {
 		if c.duration > 0 {
-			w.clock.Sleep(c.duration)
+			sim.clock.Sleep(c.duration)
 		}
 		if c.handler == "error" {
 			return nil, errors.New("the stand-in handler fails, as the case says")
 		}
 		return wire.Raw("{}"), nil
 	}
-	w.clock.Sleep(due.Sub(w.clock.Now()) + outlives)
+	sim.clock.Sleep(due.Sub(sim.clock.Now()) + outlives)
 	if ctx.Err() == nil {
 		return nil, fmt.Errorf("call %q was not given up at its deadline", info.ID)
 	}

@@ -23,8 +23,8 @@ type Candidate struct {
 	Policy func(*runtime.Registry) (runtime.Policy, error)
 }
 
-// A world is a recording that is being run.
-type world struct {
+// A simulation is a recording that is being run.
+type simulation struct {
 	rec       *recording
 	clock     *simclock.Clock
 	reg       *runtime.Registry
@@ -37,7 +37,7 @@ type world struct {
 	number        int             // of the present process, as in the recording
 	recovering    *journal.Record // with it the present process has begun; nil: its recovery is over
 	exec          *engine.Executor
-	simulation    *simhooks.Hooks // of the present process
+	hooks         *simhooks.Hooks // of the present process
 	sessions      map[string]*engine.Session
 	configs       map[string]engine.SessionConfig
 	runs          map[*run]*engine.Run
@@ -65,36 +65,36 @@ type turnKey struct {
 	first *call
 }
 
-func newWorld(rec *recording, c *Candidate) (*world, error) {
-	w := &world{
+func newSimulation(rec *recording, c *Candidate) (*simulation, error) {
+	sim := &simulation{
 		rec: rec, clock: simclock.New(), patient: map[string]bool{}, journal: &journal.Memory{},
 		configs: map[string]engine.SessionConfig{}, sessions: map[string]*engine.Session{}, runs: map[*run]*engine.Run{},
 		agents: map[agentKey]*engine.Run{}, turns: map[turnKey]*engine.Turn{}, voted: map[string]int{}, barred: map[string]bool{}, diverged: map[string]*run{},
 	}
 	if len(rec.steps) > 0 {
-		w.clock = simclock.At(rec.steps[0].r.At)
+		sim.clock = simclock.At(rec.steps[0].r.At)
 	}
-	w.transactional.w, w.uncertain.w = w, w
+	sim.transactional.sim, sim.uncertain.sim = sim, sim
 	var err error
-	if w.reg, err = w.registry(c.Declaration); err != nil {
+	if sim.reg, err = sim.registry(c.Declaration); err != nil {
 		return nil, err
 	}
 	var policy runtime.Policy = runtime.PolicyFunc(func(context.Context, *runtime.PolicyInput) (runtime.Decision, error) {
 		return runtime.Decision{Effect: runtime.EffectAllow}, nil
 	})
 	if c.Policy != nil {
-		if policy, err = c.Policy(w.reg); err != nil {
+		if policy, err = c.Policy(sim.reg); err != nil {
 			return nil, err
 		}
 	}
-	w.policy = policy
-	return w, nil
+	sim.policy = policy
+	return sim, nil
 }
 
 // registry returns the tools of the candidate with stand-ins for their handlers.
 // They never run an attempt again, unless it was interrupted by the end of a process:
 // all other attempts of a recorded call are one here.
-func (w *world) registry(file *dsl.File) (*runtime.Registry, error) {
+func (sim *simulation) registry(file *dsl.File) (*runtime.Registry, error) {
 	loaded, err := dynamic.Load(file)
 	if err != nil {
 		return nil, err
@@ -105,10 +105,10 @@ func (w *world) registry(file *dsl.File) (*runtime.Registry, error) {
 		if spec.Retry != nil {
 			once := *spec.Retry
 			once.OnTimeout = false // and the stand-ins' errors are permanent
-			w.patient[spec.Name] = spec.Retry.OnTimeout
+			sim.patient[spec.Name] = spec.Retry.OnTimeout
 			spec.Retry = &once
 		}
-		tools[i] = runtime.NewDynamicTool(&spec, t.Input, w.handle, runtime.WithDynamicUndo(t.State, t.Output, prepare, undo), runtime.WithDynamicPreview(preview))
+		tools[i] = runtime.NewDynamicTool(&spec, t.Input, sim.handle, runtime.WithDynamicUndo(t.State, t.Output, prepare, undo), runtime.WithDynamicPreview(preview))
 	}
 	return runtime.NewRegistry(tools...)
 }
@@ -116,20 +116,20 @@ func (w *world) registry(file *dsl.File) (*runtime.Registry, error) {
 // begin runs f, which may take recorded time, in a goroutine of its own. It returns
 // when no goroutine has work to do without an advance of the time or a gate that
 // opens; done is closed when f has returned.
-func (w *world) begin(f func()) (done chan struct{}, err error) {
+func (sim *simulation) begin(f func()) (done chan struct{}, err error) {
 	done = make(chan struct{})
-	w.clock.Busy(1)
+	sim.clock.Busy(1)
 	go func() {
-		defer w.clock.Busy(-1)
+		defer sim.clock.Busy(-1)
 		defer close(done)
 		f()
 	}()
-	return done, w.clock.Rest()
+	return done, sim.clock.Rest()
 }
 
 // do is begin for what takes no recorded time: it returns when f has returned.
-func (w *world) do(ctx context.Context, f func()) error {
-	done, err := w.begin(f)
+func (sim *simulation) do(ctx context.Context, f func()) error {
+	done, err := sim.begin(f)
 	if err != nil {
 		return err
 	}
@@ -138,7 +138,7 @@ func (w *world) do(ctx context.Context, f func()) error {
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
-	return w.clock.Rest()
+	return sim.clock.Rest()
 }
 
 // A gate blocks goroutines until it is open.
@@ -151,26 +151,26 @@ type gate struct {
 func newGate() *gate { return &gate{ch: make(chan struct{})} }
 
 // wait waits until a gate is open.
-func (w *world) wait(g *gate) {
-	w.mu.Lock()
+func (sim *simulation) wait(g *gate) {
+	sim.mu.Lock()
 	if g.open {
-		w.mu.Unlock()
+		sim.mu.Unlock()
 		return
 	}
 	g.waiting++
-	w.clock.Busy(-1)
-	w.mu.Unlock()
+	sim.clock.Busy(-1)
+	sim.mu.Unlock()
 	<-g.ch
 }
 
 // open opens gates.
-func (w *world) open(gates ...*gate) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
+func (sim *simulation) open(gates ...*gate) {
+	sim.mu.Lock()
+	defer sim.mu.Unlock()
 	for _, g := range gates {
 		if g != nil && !g.open {
 			g.open = true
-			w.clock.Busy(g.waiting) // the goroutines that waited have work to do again
+			sim.clock.Busy(g.waiting) // the goroutines that waited have work to do again
 			close(g.ch)
 		}
 	}

@@ -7,9 +7,9 @@ import (
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
-// A Veil makes the JSON text of a value in which each sensitive value is replaced by
+// A Mask makes the JSON text of a value in which each sensitive value is replaced by
 // a text.
-type Veil struct {
+type Mask struct {
 	// Hide returns the text that replaces a sensitive value.
 	Hide func(pointer string, value Tokens) (string, error)
 	// Reveal names top-level members that are not hidden.
@@ -17,21 +17,21 @@ type Veil struct {
 }
 
 // Append appends the text to dst.
-func (v *Veil) Append(dst []byte, value wire.Value) ([]byte, error) {
-	m := veiled{veil: v, value: value}
-	text, violations := wire.Append(dst, &m)
+func (m *Mask) Append(dst []byte, value wire.Value) ([]byte, error) {
+	seen := masked{mask: m, value: value}
+	text, violations := wire.Append(dst, &seen)
 	switch {
-	case m.err != nil:
-		return nil, m.err
+	case seen.err != nil:
+		return nil, seen.err
 	case violations != nil:
 		return nil, fmt.Errorf("the value cannot be written: %s", violations[0])
 	}
 	return text, nil
 }
 
-// veiled is a value behind a veil.
-type veiled struct {
-	veil  *Veil
+// masked is a value behind a mask.
+type masked struct {
+	mask  *Mask
 	value wire.Value
 	out   wire.Visitor
 	track Track
@@ -43,15 +43,15 @@ type veiled struct {
 }
 
 // Walk visits what is seen of the value.
-func (m *veiled) Walk(w wire.Visitor) {
+func (m *masked) Walk(w wire.Visitor) {
 	m.out = w
 	m.value.Walk(m)
 }
 
 // Visit passes t on, or keeps it back (SEMANTICS 5.9).
-func (m *veiled) Visit(t wire.Token) {
+func (m *masked) Visit(t wire.Token) {
 	begins, deeper := Begins(t), Deeper(t)
-	revealed := m.shown > 0 || begins && m.track.Depth() == 1 && slices.Contains(m.veil.Reveal, m.track.Key())
+	revealed := m.shown > 0 || begins && m.track.Depth() == 1 && slices.Contains(m.mask.Reveal, m.track.Key())
 	switch {
 	case m.depth > 0 || begins && t.Sensitive && !revealed:
 		m.hidden = append(m.hidden, t)
@@ -68,10 +68,10 @@ func (m *veiled) Visit(t wire.Token) {
 }
 
 // hide passes a text on in place of what was kept back.
-func (m *veiled) hide() {
+func (m *masked) hide() {
 	text, err := "", m.err
 	if err == nil {
-		text, err = m.veil.Hide(m.pointerOfHidden(), m.hidden)
+		text, err = m.mask.Hide(m.pointerOfHidden(), m.hidden)
 	}
 	m.err = err
 	m.hidden = m.hidden[:0]
@@ -80,7 +80,7 @@ func (m *veiled) hide() {
 
 // pointerOfHidden returns the pointer of what is hidden, which ends with the
 // token that is looked at: the track has not made that step.
-func (m *veiled) pointerOfHidden() string {
+func (m *masked) pointerOfHidden() string {
 	if len(m.hidden) == 1 {
 		return m.track.Pointer()
 	}
