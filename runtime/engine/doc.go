@@ -36,18 +36,11 @@
 //
 // # Order of the checks
 //
-// The executor checks the tool and the input first. The input must have the declared member names
-// exactly, none of them twice and no other. The outcome lists all violations.
-//
-// It then checks that the executor and the run still take calls, that the turn has time left
-// ([WithMinimumBudget]), and that the tool is not blocked. It asks the [runtime.Policy] about the decoded
-// arguments, the same value that the handler gets, and then the rules (package runtime/rules). One
-// answer lists everything that refuses the call, rules first and the policy second.
-//
-// A call that nothing refuses is admitted. From then on it holds its slot, its groups and its place
-// among equal calls, and releases them if its handler never starts. A policy that allows three calls
-// allows exactly three, however many calls are made concurrently. docs/semantics.md, sections 2 to 4,
-// has each check in its order, and what happens when a policy is slow, fails or rewrites arguments.
+// The outcome of a refused call lists everything that refuses it: all violations of the input, or what
+// the rules (package runtime/rules) and then the [runtime.Policy] say. A call that nothing refuses is
+// admitted. It holds its slot and its groups from then on, unless its handler never starts: a policy that
+// allows three calls allows exactly three, however many are made concurrently. docs/semantics.md, sections 2 to 4, has the checks in their
+// order, and what happens when a policy is slow, fails or rewrites arguments.
 //
 // [Turn.WhatIf] makes the same checks up to this point. It changes nothing and returns what would
 // happen, and why. [WithDecisionTap] follows the decisions.
@@ -75,12 +68,9 @@
 //
 // # Artifacts
 //
-// A tool that declares artifact has a limit for its output, 12,000 characters of JSON unless the
-// tool declares another. The executor stores a longer output in the store that [WithArtifacts]
-// sets. The Outcome then has no Output but an [runtime.Outcome.Artifact], which holds the SHA-256, the
-// type, the size and a preview for the model. [Session.Artifact] reads the stored output, also
-// after a restart. NewExecutor refuses a tool that declares artifact when there is no store. A
-// call whose output cannot be stored fails with commit_failed.
+// A tool that declares artifact needs the store that [WithArtifacts] sets. When its output is longer than
+// the declaration says, the Outcome has an [runtime.Outcome.Artifact] and no Output. [Session.Artifact]
+// reads the stored output. docs/artifacts.md has the limits, and what fails when the store does.
 //
 // # Batches, sub-agents, the agent loop
 //
@@ -90,7 +80,7 @@
 //
 // [Run.ModelStopped] says that the model answered without a call. [Turn.ExecuteRequired] makes
 // the calls whose arguments the declaration holds, and [Run.Periodic] those of periodic tools.
-// [Session.Undo] undoes calls.
+// [Session.Undo] undoes calls, also those of an earlier process when there is a journal.
 //
 // # Sinks, observers and faults
 //
@@ -106,21 +96,14 @@
 // handler once the intent to start it is durable, notifies approvers once the request is durable,
 // and returns once the outcome is durable. A crash loses no outcome that a caller was given.
 //
-// What a call needs to be undone ([runtime.WithUndo]) is in the journal before its handler starts.
-// [Session.Undo] also undoes a call of an earlier process, with the same result.
-//
 // While the journal cannot be written, calls are denied journal_unavailable.
 //
-// A process can die while a handler runs. Recovery then runs the call again if its tool permits
-// that, or rolls it back if participants hold everything that it did. Any other such call is
-// unknown. It leaves that state in one of three ways: by the reconcile handler of its tool
-// ([runtime.WithReconcile]), which Recover calls at every start, by the decision of a person
-// ([Session.Resolve]), or by an undo. [runtime.CallInfo.Key] is the same in every attempt and in the
-// reconcile handler.
+// A process can die while a handler runs. What recovery cannot run again or roll back is unknown, until
+// the reconcile handler of its tool ([runtime.WithReconcile]), a person ([Session.Resolve]) or an undo
+// says what became of it. [runtime.CallInfo.Key] is the same in every attempt and in that handler.
 //
-// A journal that one process at a time may write is a [journal.Owner]. An executor that has lost the
-// ownership, or could not renew it for a minute, admits and records nothing more. It cancels its handlers
-// (lease_lost) and leaves pending calls to the next owner. docs/durability.md has what survives what.
+// A journal that one process at a time may write is a [journal.Owner]. An executor that loses the
+// ownership stops. docs/owners.md says how, and docs/durability.md what survives what.
 //
 // Other processes must not write the journal. They send commands, each of which
 // [Executor.ExecuteOnce] executes once. Package runtime/inbox says what a command is and delivers
@@ -133,8 +116,7 @@
 // without waiting for its outcome.
 //
 // [Executor.Shutdown] stops admission, lets running calls finish until its context ends, and then
-// cancels the rest. It records no outcome that it does not know. Requests for consent stay open and
-// can be answered after a restart. Package ossignals calls Shutdown when the process receives a signal.
+// cancels the rest. Package ossignals calls it when the process receives a signal.
 //
 // Nothing else needs to be closed. An executor has no goroutine while no call is being made,
 // except that one which owns a journal renews its ownership until Shutdown.

@@ -21,10 +21,8 @@ import (
 
 // recordOwner records which process writes the journal from now on, and with what settings.
 func (e *Executor) recordOwner() {
-	e.log.Add(&journal.Record{
-		Kind: journal.KindOwner, At: entry.At(e.sched.Now()), Epoch: e.lease.Epoch(), Setup: process.Setup(),
-		Settings: &journal.Settings{Reminders: e.engine.Reminders(), MinimumBudget: e.minimum},
-	}, nil)
+	settings := &journal.Settings{Reminders: e.engine.Reminders(), MinimumBudget: e.minimum}
+	e.log.Add(entry.Owner(e.sched.Now(), e.lease.Epoch(), process.Setup(), settings), nil)
 }
 
 // recordRun records that a run has started, stopped or closed. s.mu is held.
@@ -32,13 +30,8 @@ func (s *Session) recordRun(kind, run string, of *runNode) {
 	if !s.exec.log.On() {
 		return
 	}
-	r := &journal.Record{
-		Kind: kind, At: entry.At(s.exec.sched.Now()), Session: s.id, Run: run, RequestID: metadata.Request(of.Metadata),
-		Principal: s.cfg.Load().Principal, Rules: s.memory.Take(),
-	}
-	if kind == journal.KindRunStarted {
-		r.Metadata = of.Metadata
-	}
+	r := entry.Run(kind, s.exec.sched.Now(), run, metadata.Request(of.Metadata), of.Metadata)
+	r.Session, r.Principal, r.Rules = s.id, s.cfg.Load().Principal, s.memory.Take()
 	s.exec.log.Add(r, nil)
 }
 

@@ -4,7 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
+	"maps"
+	"slices"
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/action"
@@ -12,7 +13,8 @@ import (
 	"github.com/ambit-tools/ambit/runtime/internal/deadline"
 	"github.com/ambit-tools/ambit/runtime/internal/history"
 	"github.com/ambit-tools/ambit/runtime/internal/outcomes"
-	"github.com/ambit-tools/ambit/runtime/internal/wording"
+	"github.com/ambit-tools/ambit/runtime/internal/recovery"
+	"github.com/ambit-tools/ambit/runtime/internal/sched"
 	"github.com/ambit-tools/ambit/runtime/operator"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
@@ -20,8 +22,6 @@ import (
 // ErrNothingHappened is the error that a reconcile handler returns when it knows that the call had
 // no effect and will have none.
 var ErrNothingHappened = errors.New("the call had no effect")
-
-var errNoAnswer = errors.New("the reconcile handler returned neither an output nor an error: return ErrNothingHappened when nothing happened")
 
 // Resolve records, on the word of an operator, the outcome of a call whose outcome is unknown: it
 // completed, without an output, or it failed (interrupted). The operator policy is asked
@@ -73,22 +73,13 @@ func (e *Executor) reconcile(ctx context.Context, h *history.History) {
 			byTool[c.tool.Index] = append(byTool[c.tool.Index], c)
 		}
 	}
-	var done sync.WaitGroup
-	for _, calls := range byTool {
-		work := func() {
-			for _, c := range calls {
-				if u, why := c.run.session.claim(c.record); why == "" && !u.reconcile(ctx) {
-					return
-				}
+	sched.Each(&e.sched, slices.Collect(maps.Values(byTool)), func(calls []*call) {
+		for _, c := range calls {
+			if u, why := c.run.session.claim(c.record); why == "" && !u.reconcile(ctx) {
+				return
 			}
 		}
-		if e.sched.Counts() { // the simulation counts waiting goroutines
-			work()
-			continue
-		}
-		done.Go(work)
-	}
-	done.Wait()
+	})
 }
 
 // An answer is what a reconcile handler found.
@@ -126,19 +117,10 @@ func (u unknownCall) reconcile(ctx context.Context) bool {
 // ask calls the reconcile handler and checks its output as that of a handler.
 func (u unknownCall) ask(ctx context.Context) (a answer, err error) {
 	c := u.c
-	a.value, err = c.tool.Hooks.Reconcile(ctx, c.progress.Scope.Info(), c.values.Final)
+	var text wire.Raw
+	a.value, text, err = recovery.Ask(ctx, c.tool, c.progress.Scope.Info(), c.values.Final)
 	if err != nil {
 		return a, err
-	}
-	if a.value == nil {
-		return a, errNoAnswer
-	}
-	text, violations, err := c.tool.Encode(nil, a.value)
-	if err != nil {
-		return a, fmt.Errorf("the output of the reconcile handler is too large or too deep: %w", err)
-	}
-	if violations != nil {
-		return a, fmt.Errorf("the output of the reconcile handler is invalid: %s", wording.Violations(violations))
 	}
 	if a.text, err = c.redact(text); err != nil || !artifact.Needed(c.tool.Spec.Artifact, a.text) {
 		return a, err
@@ -159,14 +141,8 @@ func (s *Session) claim(r *callRecord) (u unknownCall, why action.Code) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	switch {
-	case !r.Ended() || r.Kind() != runtime.Unknown || r.Undo.Done || r.Live == nil:
-		return u, action.CodeNotUnknown
-	case r.Undo.Busy:
-		return u, action.CodeBusy
-	}
-	r.Undo.Busy = true
-	return unknownCall{r.Live}, ""
+	why = r.Claim(r.Live != nil)
+	return unknownCall{r.Live}, why
 }
 
 // resolve gives the call its outcome, under the locks of the call and its session.

@@ -29,23 +29,14 @@ func (r *Run) status() RunStatus {
 	if r.node.final != nil {
 		return *r.node.final
 	}
-	st := RunStatus{ID: r.id, Invocations: map[string]int{}}
+	st := RunStatus{ID: r.id}
 	in := r.session.memory.Rules().Status(r.id)
 	st.State, st.Waiting, st.PendingExit, st.Reminders = session.RunState(in.State), in.Waiting, in.PendingExit, in.Reminders
 	if r.node.Workers.IsShut() {
 		st.State = runtime.RunFinished
 	}
 	st.Active = len(r.node.Active())
-	facts := r.currentFacts()
-	for i, t := range r.session.exec.tools {
-		f := facts.Tool(i)
-		if f.Invocations > 0 {
-			st.Invocations[t.Spec.Name] = int(f.Invocations)
-		}
-		if f.Successes > 0 {
-			st.Succeeded = append(st.Succeeded, t.Spec.Name)
-		}
-	}
+	st.Invocations, st.Succeeded = r.currentFacts().ByName(func(i int) string { return r.session.exec.tools[i].Spec.Name })
 	return st
 }
 

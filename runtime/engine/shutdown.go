@@ -84,14 +84,6 @@ func (h halting) abort() {
 	}
 }
 
-// hasNoLastingEffect reports whether a call whose handler runs is known to have no lasting effect,
-// and the next owner of the journal does not run it again. The lock of the call is held.
-func (h halting) hasNoLastingEffect() bool {
-	c := h.c
-	spec := c.tool.Spec
-	return entry.Effects(spec) != "" && !c.progress.Life.Committing() && !(spec.Idempotent && spec.Retry != nil)
-}
-
 // abandon answers the callers of a call whose handler does not return. What the handler will have
 // done is not known: no outcome is recorded, and recovery settles the call.
 func (h halting) abandon() {
@@ -104,7 +96,7 @@ func (h halting) abandon() {
 	if c.progress.Life.Lingers() {
 		c.exec.lingering.Add(1)
 	}
-	out := outcomes.Abandoned(!h.hasNoLastingEffect())
+	out := outcomes.Abandoned(c.progress.Life.Committing() || entry.MayLast(c.tool.Spec))
 	c.completeOutcome(&out, c.clock(), true)
 	s := c.run.session
 	s.mu.Lock()

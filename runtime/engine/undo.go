@@ -3,12 +3,10 @@ package engine
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/internal/deadline"
-	"github.com/ambit-tools/ambit/runtime/internal/ruleinput"
 	"github.com/ambit-tools/ambit/runtime/internal/session"
 	"github.com/ambit-tools/ambit/runtime/internal/undo"
 	"github.com/ambit-tools/ambit/runtime/operator"
@@ -50,7 +48,7 @@ func (s *Session) Undo(ctx context.Context, req action.UndoRequest) (action.Undo
 	var err *action.Error
 	if req.DryRun {
 		err = s.dryUndo(ctx, r, req.By)
-		res.Calls = []action.UndoneCall{undoneCall(r, err)}
+		res.Calls = []action.UndoneCall{r.Undone(err)}
 		s.addLater(res.Calls)
 	} else {
 		err = s.undoCall(ctx, r, req)
@@ -81,7 +79,7 @@ func (s *Session) undoRun(ctx context.Context, req action.UndoRequest) (all acti
 		default:
 			one = s.undoCall(ctx, r, req)
 		}
-		all.Add(undoneCall(r, one))
+		all.Add(r.Undone(one))
 	}
 	if req.DryRun {
 		s.addLater(all.Calls)
@@ -90,15 +88,6 @@ func (s *Session) undoRun(ctx context.Context, req action.UndoRequest) (all acti
 		err = action.CodeFailed.Err()
 	}
 	return all, err
-}
-
-// undoneCall returns the result for r, which was not undone because of err; nil: it was undone.
-func undoneCall(r *callRecord, err *action.Error) action.UndoneCall {
-	c := action.UndoneCall{CallID: r.ID, Tool: r.Tool}
-	if err != nil {
-		c.Err = err
-	}
-	return c
 }
 
 // undoCall undoes one call.
@@ -181,18 +170,7 @@ func (u undoing) allowed(ctx context.Context, by operator.Actor) *undo.Fault {
 	s.mu.Unlock()
 	in := c.policyInputOf(c.values.Final, facts, c.clock())
 	in.Undo, in.UndoneBy = true, by
-	d, err := c.evaluateDetached(ctx, in)
-	denied := &undo.Fault{Code: action.CodeDenied, Err: err}
-	switch {
-	case err != nil:
-	case len(d.Denials) > 0:
-		denied.ByPolicy, denied.Err = true, fmt.Errorf("the policy denies the undo: %s", d.Denials[0].Code)
-	case d.Effect == runtime.EffectDeny:
-		denied.ByPolicy, denied.Err = true, errors.New("no policy allows the undo")
-	default:
-		return nil
-	}
-	return denied
+	return undo.Judge(c.evaluateDetached(ctx, in))
 }
 
 // dryUndo returns the result that an undo of a call would have, as far as it is known before the
@@ -223,23 +201,11 @@ func (s *Session) dryUndo(ctx context.Context, r *callRecord, by operator.Actor)
 func (s *Session) addLater(calls []action.UndoneCall) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	var undone []*callRecord
-	var results []*action.UndoneCall // of undone
-	for i := range calls {
-		if calls[i].Err == nil {
-			undone, results = append(undone, s.memory.Find(calls[i].CallID)), append(results, &calls[i])
-		}
-	}
 	ran := func(c *call) wire.Value {
 		if c == nil {
 			return nil
 		}
 		return c.values.Final
 	}
-	for i, list := range s.memory.Later(undone, session.Overlap[*call]{Tool: s.exec.lookup, Final: ran}) {
-		results[i].Until = undone[i].Undo.Ended.Add(ruleinput.UndoTTL(s.exec.lookup(undone[i].Tool).Spec))
-		for _, later := range list {
-			results[i].Later = append(results[i].Later, action.LaterCall{CallID: later.ID, Tool: later.Tool, Shares: later.Shares})
-		}
-	}
+	s.memory.AddLater(calls, session.Overlap[*call]{Tool: s.exec.lookup, Final: ran})
 }

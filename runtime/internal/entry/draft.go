@@ -108,3 +108,9 @@ func Effects(s *runtime.Spec) string {
 	}
 	return ""
 }
+
+// MayLast reports whether an interrupted call of a tool, whose commit was not decided, may have a lasting effect:
+// one outside of participants, or that of another run by the next owner of the journal.
+func MayLast(s *runtime.Spec) bool {
+	return Effects(s) == "" || s.Idempotent && s.Retry != nil
+}

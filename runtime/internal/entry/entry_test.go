@@ -146,6 +146,16 @@ func TestEffects(t *testing.T) {
 	assert.Empty(t, entry.Effects(&runtime.Spec{Effect: runtime.SideEffectWrite}))
 }
 
+// TestMayLast: an interrupted call has no lasting effect only if it is rolled back and does not run again.
+func TestMayLast(t *testing.T) {
+	again := &runtime.Retry{}
+	assert.True(t, entry.MayLast(&runtime.Spec{Effect: runtime.SideEffectWrite}))
+	assert.False(t, entry.MayLast(&runtime.Spec{Effect: runtime.SideEffectRead}))
+	assert.False(t, entry.MayLast(&runtime.Spec{Effect: runtime.SideEffectWrite, Transactional: true, Idempotent: true}))
+	assert.False(t, entry.MayLast(&runtime.Spec{Effect: runtime.SideEffectWrite, Transactional: true, Retry: again}))
+	assert.True(t, entry.MayLast(&runtime.Spec{Effect: runtime.SideEffectWrite, Transactional: true, Idempotent: true, Retry: again}))
+}
+
 // decode decodes texts that begin with ok. It panics when they say so.
 func decode(in []byte, limits wire.Limits) (wire.Value, []wire.Violation) {
 	switch s := string(in); {
@@ -282,4 +292,16 @@ func TestMarksOfUndos(t *testing.T) {
 		}
 		assert.Equal(t, want, entry.OfEvent(&runtime.Event{Kind: kind}).Mark, kind)
 	}
+}
+
+// TestRun: only the start of a run repeats its metadata.
+func TestRun(t *testing.T) {
+	of := map[string]string{"request_id": "q", "team": "a"}
+	started := entry.Run(journal.KindRunStarted, ended, "r", "q", of)
+	assert.Equal(t, &journal.Record{Kind: journal.KindRunStarted, At: entry.At(ended), Run: "r", RequestID: "q", Metadata: of}, started)
+	closed := entry.Run(journal.KindRunClosed, ended, "r", "q", of)
+	assert.Equal(t, &journal.Record{Kind: journal.KindRunClosed, At: entry.At(ended), Run: "r", RequestID: "q"}, closed)
+	owner := entry.Owner(ended, 3, &journal.Setup{}, &journal.Settings{Reminders: 2})
+	assert.EqualValues(t, 3, owner.Epoch)
+	assert.Equal(t, 2, owner.Settings.Reminders)
 }

@@ -54,6 +54,22 @@ func (f *Snapshot) Tool(i int) Tool {
 	return f.tools[i]
 }
 
+// ByName returns the invocations of the tools that have any, and the tools that have a success, in the order of the
+// registry. name returns the name of the tool at a position.
+func (f *Snapshot) ByName(name func(int) string) (invocations map[string]int, succeeded []string) {
+	invocations = map[string]int{}
+	for i := range f.Len() {
+		t := f.tools[i]
+		if t.Invocations > 0 {
+			invocations[name(i)] = int(t.Invocations)
+		}
+		if t.Successes > 0 {
+			succeeded = append(succeeded, name(i))
+		}
+	}
+	return invocations, succeeded
+}
+
 // Len returns the number of tools that f has facts of.
 func (f *Snapshot) Len() int {
 	if f == nil {

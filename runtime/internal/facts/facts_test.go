@@ -42,6 +42,19 @@ func TestWithout(t *testing.T) {
 	assert.Equal(t, f.Version(), f.Without(0).Version())
 }
 
+// TestByName: tools are named that were invoked or have a success, successes in the order of the registry.
+func TestByName(t *testing.T) {
+	var none *facts.Snapshot
+	var changed []int
+	name := func(i int) string { return string(rune('a' + i)) }
+	invocations, succeeded := none.ByName(name)
+	assert.Equal(t, map[string]int{}, invocations)
+	assert.Empty(t, succeeded)
+	invocations, succeeded = none.Next(4, []int32{1, 0, 2}, []int32{1, 0, 0, 1}, &changed).ByName(name)
+	assert.Equal(t, map[string]int{"a": 1, "c": 2}, invocations)
+	assert.Equal(t, []string{"a", "d"}, succeeded)
+}
+
 // TestMemo: what is derived is built once a snapshot, from what was built for an earlier one, until
 // too much has changed.
 func TestMemo(t *testing.T) {

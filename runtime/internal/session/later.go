@@ -4,7 +4,9 @@ import (
 	"slices"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/internal/overlap"
+	"github.com/ambit-tools/ambit/runtime/internal/ruleinput"
 	"github.com/ambit-tools/ambit/runtime/internal/tools"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
@@ -48,6 +50,24 @@ func (m *Memory[C]) Later(undone []*Record[C], o Overlap[C]) [][]Later[C] {
 		}
 	}
 	return all
+}
+
+// AddLater adds to the calls that were undone, or would be, until when that is possible and the later calls that
+// share something with them. A call with an error was not undone. The tools of the other calls are declared.
+func (m *Memory[C]) AddLater(calls []action.UndoneCall, o Overlap[C]) {
+	var undone []*Record[C]
+	var results []*action.UndoneCall // of undone
+	for i := range calls {
+		if calls[i].Err == nil {
+			undone, results = append(undone, m.Find(calls[i].CallID)), append(results, &calls[i])
+		}
+	}
+	for i, list := range m.Later(undone, o) {
+		results[i].Until = undone[i].Undo.Ended.Add(ruleinput.UndoTTL(o.Tool(undone[i].Tool).Spec))
+		for _, later := range list {
+			results[i].Later = append(results[i].Later, action.LaterCall{CallID: later.ID, Tool: later.Tool, Shares: later.Shares})
+		}
+	}
 }
 
 // mayHaveChanged reports whether a call may have changed something that was not undone.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/ambit-tools/ambit/internal/battery"
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/internal/history"
 	"github.com/ambit-tools/ambit/runtime/internal/mutant"
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
@@ -337,6 +338,15 @@ func TestLater(t *testing.T) {
 	assert.Equal(t, []string{"wrote", "perhaps", "runs"}, ids(later[0]))
 	later = m.Later([]*Record[*call]{list[5], list[1]}, o)
 	assert.Equal(t, [][]string{{"runs"}, {"wrote", "runs"}}, [][]string{ids(later[0]), ids(later[1])})
+	spec.Undo = &runtime.UndoSpec{TTL: time.Minute}
+	list[1].Undo.Ended = time.Unix(1_000, 0)
+	calls := []action.UndoneCall{{CallID: "perhaps", Err: action.CodeBusy.Err()}, {CallID: "undone"}}
+	m.AddLater(calls, o)
+	assert.Empty(t, calls[0].Later, "it would not be undone")
+	assert.Equal(t, time.Unix(1_060, 0), calls[1].Until)
+	if assert.Len(t, calls[1].Later, 3) {
+		assert.Equal(t, action.LaterCall{CallID: "wrote", Tool: "a", Shares: later[1][0].Shares}, calls[1].Later[0])
+	}
 	list[2].Undo.Done = true
 	assert.Equal(t, []string{"perhaps", "runs"}, ids(m.Later([]*Record[*call]{list[1]}, o)[0]))
 }

@@ -32,3 +32,26 @@ func (r *Record[C]) RefuseUndo(t *tools.Tool, now time.Time, grace time.Duration
 	}
 	return ""
 }
+
+// Undone returns the result of an undo of a call, which was not undone because of err. nil: it was undone.
+func (r *Record[C]) Undone(err *action.Error) action.UndoneCall {
+	c := action.UndoneCall{CallID: r.ID, Tool: r.Tool}
+	if err != nil {
+		c.Err = err
+	}
+	return c
+}
+
+// Claim claims a call whose outcome is unknown: no other goroutine undoes or resolves it until Undo.Busy is false
+// again. It returns why the call cannot be claimed, empty when it was claimed. live says that the executor has
+// what a resolution needs of the call.
+func (r *Record[C]) Claim(live bool) action.Code {
+	switch {
+	case !r.Ended() || r.Kind() != runtime.Unknown || r.Undo.Done || !live:
+		return action.CodeNotUnknown
+	case r.Undo.Busy:
+		return action.CodeBusy
+	}
+	r.Undo.Busy = true
+	return ""
+}

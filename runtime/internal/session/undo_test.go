@@ -72,3 +72,26 @@ func TestUndoSince(t *testing.T) {
 	assert.Equal(t, 3*time.Second, (&Undo{Asked: asked}).Since(asked.Add(3*time.Second)))
 	assert.Zero(t, new(Undo).Since(asked))
 }
+
+// TestClaim: an unknown call is claimed once, and no other call is.
+func TestClaim(t *testing.T) {
+	r := &Record[*call]{ID: "c", Tool: "a"}
+	assert.Equal(t, action.CodeNotUnknown, r.Claim(true), "it has not ended")
+	r.end(runtime.Outcome{Kind: runtime.Unknown})
+	assert.Equal(t, action.CodeNotUnknown, r.Claim(false))
+	assert.Empty(t, r.Claim(true))
+	assert.Equal(t, action.CodeBusy, r.Claim(true))
+	r.Undo.Busy, r.Undo.Done = false, true
+	assert.Equal(t, action.CodeNotUnknown, r.Claim(true))
+	done := &Record[*call]{ID: "d", Tool: "a"}
+	done.end(runtime.Outcome{Kind: runtime.Completed})
+	assert.Equal(t, action.CodeNotUnknown, done.Claim(true))
+}
+
+// TestUndone: a call without an error was undone.
+func TestUndone(t *testing.T) {
+	r := &Record[*call]{ID: "c", Tool: "a"}
+	assert.Equal(t, action.UndoneCall{CallID: "c", Tool: "a"}, r.Undone(nil))
+	why := &action.Error{Code: action.CodeBusy}
+	assert.Equal(t, action.UndoneCall{CallID: "c", Tool: "a", Err: why}, r.Undone(why))
+}

@@ -20,6 +20,22 @@ type Fault struct {
 	ByPolicy      bool // a policy has decided so: it is no fault of the program
 }
 
+// Judge returns why the policy of calls does not let a call be undone, nil when it does (SEMANTICS 4.20). d and err are its
+// answer.
+func Judge(d runtime.Decision, err error) *Fault {
+	denied := &Fault{Code: action.CodeDenied, Err: err}
+	switch {
+	case err != nil:
+	case len(d.Denials) > 0:
+		denied.ByPolicy, denied.Err = true, fmt.Errorf("the policy denies the undo: %s", d.Denials[0].Code)
+	case d.Effect == runtime.EffectDeny:
+		denied.ByPolicy, denied.Err = true, errors.New("no policy allows the undo")
+	default:
+		return nil
+	}
+	return denied
+}
+
 var (
 	errCancelled = errors.New("the context of the undo ended")
 	errHalted    = errors.New("the executor was shut down, or lost its journal, while the undo handler ran")

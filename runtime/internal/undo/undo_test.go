@@ -300,3 +300,27 @@ func TestTold(t *testing.T) {
 		})
 	}
 }
+
+// TestJudge: an undo is denied unless the policy has answered, and neither denies nor lets nothing allow it.
+func TestJudge(t *testing.T) {
+	raw := errors.New("no answer")
+	for name, row := range map[string]struct {
+		d        runtime.Decision
+		err      error
+		says     string
+		byPolicy bool
+	}{
+		"error":   {runtime.Decision{Effect: runtime.EffectAllow}, raw, "no answer", false},
+		"denial":  {runtime.Decision{Effect: runtime.EffectAllow, Denials: []runtime.Denial{{Code: "mode_off"}}}, nil, "the policy denies the undo: mode_off", true},
+		"nothing": {runtime.Decision{}, nil, "no policy allows the undo", true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := undo.Judge(row.d, row.err)
+			require.NotNil(t, f)
+			assert.Equal(t, action.CodeDenied, f.Code)
+			assert.Equal(t, row.byPolicy, f.ByPolicy)
+			assert.EqualError(t, f.Err, row.says)
+		})
+	}
+	assert.Nil(t, undo.Judge(runtime.Decision{Effect: runtime.EffectAllow}, nil))
+}
