@@ -106,7 +106,7 @@ var fences = map[string][]string{
 	"runtime/webhook":                          {"runtime/feed", "@runtime/feed"},
 	"runtime/workspace":                        {"runtime", "@runtime", "runtime/content", "@runtime/content", "runtime/internal/takeover", "@runtime/internal/takeover", "github.com/rogpeppe/go-internal"},
 	"runtime/opa/internal/plan":                {"@policies/lint"},
-	"runtime/internal/approvals":               {"runtime", "@runtime", "runtime/action", "@runtime/action", "runtime/internal/deadline", "@runtime/internal/deadline", "runtime/internal/decision", "@runtime/internal/decision", "runtime/internal/lockorder", "runtime/internal/history", "runtime/internal/jsonedit", "runtime/internal/jsonscan", "runtime/internal/tools", "@runtime/internal/tools"},
+	"runtime/internal/approvals":               {"runtime", "@runtime", "runtime/action", "@runtime/action", "runtime/internal/deadline", "@runtime/internal/deadline", "runtime/internal/decision", "@runtime/internal/decision", "runtime/internal/outcomes", "@runtime/internal/outcomes", "runtime/internal/lockorder", "runtime/internal/history", "runtime/internal/jsonedit", "runtime/internal/jsonscan", "runtime/internal/tools", "@runtime/internal/tools"},
 	"runtime/internal/bind":                    {"runtime/internal/callctx", "runtime/rules", "runtime/wire/..."},
 	"runtime/internal/callctx":                 {"runtime/rules"},
 	"runtime/internal/capacity":                {"runtime", "@runtime", "runtime/internal/outcomes", "@runtime/internal/outcomes", "runtime/internal/sched", "@runtime/internal/sched", "runtime/internal/tools", "@runtime/internal/tools"},

@@ -50,7 +50,7 @@ func (w caller) awaitConsent() runtime.Outcome {
 	gone := c.ctx.Done()
 	late := sched.NewEvent()
 	c.progress.Lock()
-	c.consent.waitOver = late
+	c.consent.WaitOver = late
 	c.progress.Unlock()
 	if d := w.patience(); d > 0 && !c.exec.approvals.Closed().Fired() {
 		t := c.exec.sched.After(d, func() { c.exec.sched.Fire(late) })
@@ -76,7 +76,7 @@ func (w caller) awaitConsent() runtime.Outcome {
 func (w caller) patience() time.Duration {
 	c := w.c
 	now := c.clock()
-	d := c.turn.consentWait - now.Sub(c.consent.since)
+	d := c.turn.consentWait - now.Sub(c.consent.Since)
 	if left, bounded := c.turn.remainingBudget(now); bounded {
 		d = min(d, left)
 	}

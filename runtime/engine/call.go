@@ -6,7 +6,7 @@ import (
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/action"
-	"github.com/ambit-tools/ambit/runtime/consent"
+	"github.com/ambit-tools/ambit/runtime/internal/approvals"
 	"github.com/ambit-tools/ambit/runtime/internal/attempt"
 	"github.com/ambit-tools/ambit/runtime/internal/callctx"
 	"github.com/ambit-tools/ambit/runtime/internal/capacity"
@@ -34,7 +34,7 @@ type call struct {
 	progress     progress.Progress // its lock guards all that follows
 	prepared     wire.Value        // what the journal holds for the undo; prepared once for all attempts
 	isPrepared   bool              // prepared was computed, and may be nil
-	consent      *consentState     // the consent that it needs; nil: none yet
+	consent      *approvals.Needed // the consent that it needs; nil: none yet
 	position     int               // in the list of active calls, from 1; guarded by the session
 	trail        commitlog.Trail   // its entries in the journal
 	unrecorded   bool              // the journal has no entry of it: the commit log was stalled when it was made
@@ -78,20 +78,6 @@ type work struct {
 	needsReadmission   bool           // after a restart: it is evaluated again, and still holds its reservation
 	declarationChanged bool           // it waits for consent that was requested under another declaration of its tool
 	workReturned       bool           // the work returned without a panic and without Goexit
-}
-
-// consentState holds what a call knows of the consent that it needs.
-type consentState struct {
-	question       consent.Question
-	preview        *consent.Preview
-	previewOfInput bool   // the preview was made with the arguments as decoded
-	grant          string // the grant that answers the question
-	id             string // of the request, once there is one
-	noLongerAsked  bool   // the call was approved, and neither policy nor declaration asks any more
-	approvedBy     []string
-	since          time.Time
-	cancelNotify   context.CancelFunc
-	waitOver       *sched.Event // fires when ConsentWait is over; guarded by the call
 }
 
 // An evaluation is the result of the policy about a call. The rules are checked separately.
@@ -165,7 +151,7 @@ func (c *ident) done() *sched.Event { return c.record.Done() }
 func (c *ident) key() runtime.CallKey { return runtime.CallKey{Session: c.run.session.id, Call: c.id} }
 
 // approved reports whether the call has been approved.
-func (c *call) approved() bool { return c.consent != nil && c.consent.id != "" }
+func (c *call) approved() bool { return c.consent.Requested() }
 
 // deadline returns how long one attempt of c may take, without the budget of its turn: what its
 // tool declares, or less if the turn caps it.
@@ -185,11 +171,7 @@ var _ attempt.Owner = (*call)(nil)
 // Info describes the call to code of its tool, with the consent that it has. The lock of the call is held.
 func (c *call) Info() callctx.Info {
 	info := c.ident.Info()
-	if a := c.consent; a != nil && a.id != "" {
-		info.Request, info.ApprovedBy = a.id, a.approvedBy
-	} else if a != nil {
-		info.Grant, info.ApprovedBy = a.grant, a.approvedBy
-	}
+	c.consent.Describe(&info)
 	return info
 }
 

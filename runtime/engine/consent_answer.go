@@ -171,7 +171,7 @@ func (g answering) record(ed *edit) *consent.Result {
 		return ev.Result
 	}
 	n.edited = true
-	c.values.Final, c.values.FinalText, c.consent.preview = ed.Args, ed.Text, ed.Preview
+	c.values.Final, c.values.FinalText, c.consent.Preview = ed.Args, ed.Text, ed.Preview
 	s := c.run.session
 	s.mu.Lock()
 	defer s.mu.Unlock()

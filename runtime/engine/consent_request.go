@@ -21,7 +21,7 @@ func (c *call) prepareQuestion() bool {
 	j := &c.worker.Scratch.evaluation
 	if c.consent == nil {
 		c.progress.Lock() // the goroutine that ends the call reads it
-		c.consent = &consentState{}
+		c.consent = &approvals.Needed{}
 		c.progress.Unlock()
 	}
 	if j.Asks {
@@ -30,19 +30,19 @@ func (c *call) prepareQuestion() bool {
 			j.Refuse(runtime.ReasonConsentUnavailable, outcomes.AskDetail(j.Decision.Asks), fmt.Sprintf("%q needs somebody's consent: %v", c.record.Tool, err))
 			return true
 		}
-		c.consent.question = q
+		c.consent.Question = q
 	}
-	if !c.tool.Previews() || !c.approved() && (c.exec.approvals.Answered(c.now, &c.consent.question) || c.noApprover() != nil) {
+	if !c.tool.Previews() || !c.approved() && (c.exec.approvals.Answered(c.now, &c.consent.Question) || c.noApprover() != nil) {
 		return true
 	}
 	plain := len(j.Decision.Rewrites) == 0
-	if c.consent.preview == nil || c.approved() || !plain || !c.consent.previewOfInput {
+	if c.consent.Preview == nil || c.approved() || !plain || !c.consent.PreviewOfInput {
 		if !c.makePreview() {
 			return false
 		}
-		c.consent.previewOfInput = plain
+		c.consent.PreviewOfInput = plain
 	}
-	c.consent.question.Call.Preview = c.consent.preview
+	c.consent.Question.Call.Preview = c.consent.Preview
 	return true
 }
 
@@ -64,7 +64,7 @@ func (c *call) makePreview() bool {
 	if !c.progress.Enter(lifecycle.Admitting, c.progress.TurnEnds(), c.now) {
 		return false
 	}
-	if c.consent.preview = p; err != nil {
+	if c.consent.Preview = p; err != nil {
 		j := &c.worker.Scratch.evaluation
 		j.Refuse(failed.Reason, failed.Detail, failed.Message)
 		j.fault = failed.fault
@@ -123,14 +123,8 @@ func (c *work) checkOpenLimit(full bool) *result {
 // pending returns the outcome of a call that waits for consent. The lock of the call is held.
 func (c *call) pending() runtime.Outcome {
 	now := c.clock()
-	// A dry call has no request: its outcome describes a request made now.
-	q := &c.consent.question
-	reasons, need, life := q.Reasons, q.Requirement, q.Requirement.Timeout
-	if r, ok := c.exec.approvals.Request(c.consent.id); ok {
-		reasons, need, life = r.Reasons, r.Requirement, r.Expires.Sub(now)
-	}
-	out := outcomes.Pending(c.record.Tool, reasons, need, life)
-	out.CallID, out.RequestID, out.Revision, out.Duration = c.id, c.consent.id, c.progress.Revision, now.Sub(c.began)
+	out := c.exec.approvals.Pending(now, c.consent, c.record.Tool)
+	out.CallID, out.Revision, out.Duration = c.id, c.progress.Revision, now.Sub(c.began)
 	if c.dry {
 		return out
 	}

@@ -60,13 +60,13 @@ func (c *call) notify() {
 	if len(e.approvers) == 0 {
 		return
 	}
-	r, open := e.Request(c.consent.id)
+	r, open := e.Request(c.consent.Request)
 	if !open {
 		return
 	}
 	ctx, cancel := context.WithCancel(context.WithoutCancel(c.ctx))
 	c.progress.Lock()
-	c.consent.cancelNotify = cancel
+	c.consent.CancelNotify = cancel
 	over := c.progress.Life.Ended()
 	c.progress.Unlock()
 	if over {

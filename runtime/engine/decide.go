@@ -158,15 +158,15 @@ func (c *call) admit() admission {
 // reserves what the call needs and makes the request. The locks of the call and of its session are
 // held.
 func (c *call) admitAsked() admission {
-	asking := c.exec.approvals.Begin(c.now, &c.consent.question)
+	asking := c.exec.approvals.Begin(c.now, &c.consent.Question)
 	defer asking.End()
 	grant, yes := asking.Answered()
 	declared := c.tool.Spec.Consent
-	switch c.consent.grant = grant; {
+	switch c.consent.Grant = grant; {
 	case yes:
 		return c.reserve()
 	case c.noApprover() != nil:
-	case c.tool.Hooks.Preview != nil && declared != nil && declared.Preview && c.consent.preview == nil:
+	case c.tool.Hooks.Preview != nil && declared != nil && declared.Preview && c.consent.Preview == nil:
 		return admission{again: true} // the grant, or the suspension of asking, has ended meanwhile
 	}
 	s := c.run.session
@@ -185,7 +185,7 @@ func (c *call) admitAsked() admission {
 	if v := s.memory.Ask(c.exec.instant(c.now), rc, c.record); !v.Admitted() {
 		return notAdmitted(c.denialBy(v, rc, &c.worker.Scratch.evaluation))
 	}
-	c.consent.id, c.consent.since = asking.Add(c), c.now
+	c.consent.Request, c.consent.Since = asking.Add(c), c.now
 	c.progress.Life.Ask()
 	c.progress.Watch.Enter(tally.Consent, c.now)
 	c.record.Final, c.record.Live = sched.NewEvent(), c
@@ -199,7 +199,7 @@ func (c *call) admitDry() admission {
 	switch asked := c.worker.Scratch.evaluation.Asks; {
 	case !v.Admitted():
 		return notAdmitted(c.denialBy(v, &c.worker.Scratch.rulesCall, &c.worker.Scratch.evaluation))
-	case asked && !c.exec.approvals.Answered(c.now, &c.consent.question):
+	case asked && !c.exec.approvals.Answered(c.now, &c.consent.Question):
 		if e := cmp.Or(c.noApprover(), c.checkOpenLimit(c.exec.approvals.Full(c.run.session.id))); e != nil {
 			return notAdmitted(e)
 		}
@@ -214,7 +214,7 @@ func (c *call) admitApproved() admission {
 	if !v.Admitted() {
 		return notAdmitted(c.denialBy(v, &c.worker.Scratch.rulesCall, &c.worker.Scratch.evaluation))
 	}
-	c.consent.noLongerAsked = !c.worker.Scratch.evaluation.Asks
+	c.consent.NoLongerAsked = !c.worker.Scratch.evaluation.Asks
 	c.recordAuthorized()
 	return admission{}
 }

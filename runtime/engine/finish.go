@@ -120,9 +120,9 @@ func (c *call) closeOutcome(out *runtime.Outcome, e *result, started bool) {
 	c.completeOutcome(out, now, started)
 	c.settleReservation(out, now)
 	if c.approved() {
-		c.exec.approvals.Cancel(c.consent.id)
-		if c.consent.cancelNotify != nil {
-			c.consent.cancelNotify()
+		c.exec.approvals.Cancel(c.consent.Request)
+		if c.consent.CancelNotify != nil {
+			c.consent.CancelNotify()
 		}
 	}
 	if c.record.Undo.Possible = started && c.tool != nil && c.tool.Spec.Undo != nil && !out.RolledBack; c.record.Undo.Possible {
@@ -153,7 +153,7 @@ func (c *call) completeOutcome(out *runtime.Outcome, now time.Time, started bool
 	c.progress.Watch.Enter(tally.Other, now)
 	out.Duration, out.Times, out.Notes = now.Sub(c.began), c.progress.Watch.Times(), c.notes
 	if c.consent != nil {
-		out.RequestID = c.consent.id
+		out.RequestID = c.consent.Request
 	}
 	if out.Reason != runtime.ReasonNone && out.AllReasons == nil {
 		out.AllReasons = []runtime.Reason{out.Reason}

@@ -48,26 +48,21 @@ func (e *Executor) Request(id string) (*runtime.ConsentRequest, bool) {
 
 // viewRequest returns a request as an approver sees it.
 func (e *Executor) viewRequest(r consent.Request) *runtime.ConsentRequest {
-	v := &runtime.ConsentRequest{Request: r, Covers: r.Requirement.Covers()}
 	c := e.approvals.Call(r.ID)
 	if c == nil {
-		return v
+		return e.approvals.View(r, nil, nil)
 	}
-	var reveal []string
-	if c.tool != nil { // a tool that is no longer declared has no title
-		spec := c.tool.Spec
-		v.Title, v.Description = spec.Title, spec.Description
-		if spec.Consent != nil {
-			reveal = spec.Consent.Reveal
-		}
+	var spec *runtime.Spec // nil: the tool is no longer declared
+	if c.tool != nil {
+		spec = c.tool.Spec
 	}
 	c.progress.Lock()
 	args, over := c.values.Final, c.progress.Life.Ended()
 	c.progress.Unlock()
-	if !over {
-		v.Shown = e.approvals.Show(args, reveal)
+	if over {
+		args = nil
 	}
-	return v
+	return e.approvals.View(r, spec, args)
 }
 
 // Grants lists the grants that match f, in the order in which they were given.
@@ -173,7 +168,7 @@ func (c *call) remind(now time.Time) {
 func (e *Executor) closeApprovals() {
 	for _, c := range e.approvals.Close() {
 		c.progress.Lock()
-		late := c.consent.waitOver
+		late := c.consent.WaitOver
 		c.progress.Unlock()
 		if late != nil {
 			e.sched.Fire(late)

@@ -4,8 +4,6 @@ import (
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime"
-	"github.com/ambit-tools/ambit/runtime/consent"
-	"github.com/ambit-tools/ambit/runtime/internal/approvals"
 	"github.com/ambit-tools/ambit/runtime/internal/deadline"
 	"github.com/ambit-tools/ambit/runtime/internal/outcomes"
 	"github.com/ambit-tools/ambit/runtime/internal/simhooks"
@@ -57,8 +55,8 @@ func (c *call) recordStart(d time.Duration) *result {
 	if c.consent != nil { // the approval may be used up in another call's entry, but within the transaction of this call
 		c.exec.log.HoldBatch()
 		defer c.exec.log.ReleaseBatch()
-		if e := c.consent.use(&c.exec.approvals, c.now, c.consentCallWith(c.values.Final, c.progress.Revision)); e != nil {
-			return e
+		if out := c.exec.approvals.Start(c.now, c.consent, c.consentCallWith(c.values.Final, c.progress.Revision)); out != nil {
+			return denied(*out)
 		}
 	}
 	if err := c.run.session.memory.Start(c.exec.instant(c.now), c.record); err != nil { // the run was closed
@@ -179,27 +177,4 @@ func (c *call) restart() *result {
 	}
 	c.worker.Arm(due)
 	return nil
-}
-
-// use uses up the approval or the grant that allows a call to start at now, and checks that the call is the one
-// that was approved. It returns the result of a call that is not. The locks of the call and its session are held.
-func (a *consentState) use(book *approvals.Approvals[*call], at time.Time, call consent.Call) *result {
-	var m *approvals.Mismatch
-	switch {
-	case a.id != "":
-		now := a.question
-		now.Call = call
-		now.Call.Preview = a.preview
-		m = book.Use(at, a.id, &now, a.noLongerAsked)
-	case a.grant != "":
-		m = book.UseGrant(at, a.grant, &a.question)
-	}
-	switch {
-	case m == nil: // it may start; asking may be suspended
-		a.approvedBy = book.ApprovedBy(a.id, a.grant)
-		return nil
-	case m.Expired:
-		return denied(outcomes.TooOld())
-	}
-	return denied(outcomes.Mismatch(m.Changed))
 }

@@ -3,7 +3,6 @@ package engine
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"time"
 
@@ -13,6 +12,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime/internal/acts"
 	"github.com/ambit-tools/ambit/runtime/internal/approvals"
 	"github.com/ambit-tools/ambit/runtime/internal/attempt"
+	"github.com/ambit-tools/ambit/runtime/internal/capacity"
 	"github.com/ambit-tools/ambit/runtime/internal/commitlog"
 	"github.com/ambit-tools/ambit/runtime/internal/entry"
 	"github.com/ambit-tools/ambit/runtime/internal/lease"
@@ -22,7 +22,6 @@ import (
 	"github.com/ambit-tools/ambit/runtime/internal/usercode"
 	"github.com/ambit-tools/ambit/runtime/journal"
 	"github.com/ambit-tools/ambit/runtime/operator"
-	"github.com/ambit-tools/ambit/runtime/rules"
 )
 
 // NewExecutor returns an executor of the tools in reg, under policy.
@@ -41,14 +40,9 @@ func NewExecutor(reg *runtime.Registry, policy runtime.Policy, opts ...Option) (
 	if e.operators == nil {
 		return nil, errors.New("the operator policy is nil: leave WithOperators out for that of operator.Defaults")
 	}
-	if e.minimum < 0 || e.policyTimeout <= 0 {
-		return nil, fmt.Errorf("the minimum budget %v is negative or the policy timeout %v is not positive", e.minimum, e.policyTimeout)
-	}
-	if e.maxInFlight < 1 {
-		return nil, fmt.Errorf("at most %d calls in flight: an executor works on one at least", e.maxInFlight)
-	}
-	if e.maxOpenRequests < 1 {
-		return nil, fmt.Errorf("at most %d open requests of a session: nobody could ever be asked", e.maxOpenRequests)
+	limits := capacity.Limits{Budget: e.minimum, Policy: e.policyTimeout, InFlight: e.maxInFlight, Requests: e.maxOpenRequests}
+	if err := limits.Check(); err != nil {
+		return nil, err
 	}
 	if slices.Contains(e.delivery.Sinks, nil) {
 		return nil, errors.New("a sink is nil: leave WithSink out")
@@ -57,9 +51,11 @@ func NewExecutor(reg *runtime.Registry, policy runtime.Policy, opts ...Option) (
 	if err := tools.CheckStore(e.tools, e.artifacts); err != nil {
 		return nil, err
 	}
-	if err := e.compile(); err != nil {
+	compiled, err := ruleinput.Compile(tools.Specs(e.tools), e.reminders)
+	if err != nil {
 		return nil, err
 	}
+	e.engine, e.wants, e.requires = compiled.Engine, compiled.Wants, compiled.Requires
 	now := e.sched.Now()
 	e.instantZero = now.Add(-time.Duration(now.UnixNano())) // 1970 by the monotonic clock
 	e.openLog()
@@ -73,23 +69,6 @@ func NewExecutor(reg *runtime.Registry, policy runtime.Policy, opts ...Option) (
 	e.tally.Report = func(err error) { e.report(&action.CallError{Err: err}) }
 	e.judge = acts.Judge{Sched: &e.sched, Policy: e.operators, Timeout: e.policyTimeout, Record: e.recordAct, Report: e.report}
 	return e, nil
-}
-
-// compile compiles the rule engine of the tools. The error names tools and rules.
-func (e *Executor) compile() (err error) {
-	specs := make([]*runtime.Spec, len(e.tools))
-	for i, t := range e.tools {
-		specs[i] = t.Spec
-		e.requires = e.requires || t.Spec.Rules.RequiredBeforeExit
-	}
-	if e.engine, err = rules.Compile(ruleinput.Config(specs, e.reminders)); err != nil {
-		return fmt.Errorf("the rules of the tools: %w", err)
-	}
-	e.wants = make([]rules.Wants, len(e.tools))
-	for i, s := range specs {
-		e.wants[i] = e.engine.Wants(s.Name)
-	}
-	return nil
 }
 
 // openApprovals prepares the requests and grants of e.

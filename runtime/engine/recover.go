@@ -9,6 +9,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/consent"
+	"github.com/ambit-tools/ambit/runtime/internal/approvals"
 	"github.com/ambit-tools/ambit/runtime/internal/bind"
 	"github.com/ambit-tools/ambit/runtime/internal/commitlog"
 	"github.com/ambit-tools/ambit/runtime/internal/deadline"
@@ -205,7 +206,7 @@ func (e *Executor) restoreCall(r *history.Call, book *consent.Book) (_ *call, re
 	c.position = c.run.node.Enter(c)
 	req, waits := r.OpenRequest(book)
 	if waits {
-		c.consent = &consentState{id: req.ID, preview: req.Preview, since: req.Created}
+		c.consent = approvals.Restored(&req)
 		c.progress.Watch.Enter(tally.Consent, req.Created)
 	}
 	switch {
@@ -278,8 +279,6 @@ func (i interrupted) restoreValues() {
 // restoreWait lets the call continue to wait for consent. The lock of its session is held.
 func (i interrupted) restoreWait(req *consent.Request) {
 	c := i.c
-	q := &c.consent.question
-	q.Requirement, q.Reasons, q.Obligations = req.Requirement, req.Reasons, req.Obligations
 	c.progress.Life.RestoreWait(false)
 	c.record.Final, c.record.Live = sched.NewEvent(), c
 	c.exec.approvals.Attach(req.ID, c)
@@ -298,7 +297,7 @@ func (e *Executor) reportRedeclared(r *history.Call) {
 	c := e.sessionOf(r.Session).find(r.ID).Live
 	c.progress.Lock()
 	defer c.progress.Unlock()
-	err := fmt.Errorf("the declaration of tool %q has changed since consent was asked for: request %s stays open, and an approval under this declaration is refused (%s); under the former one it counts", c.record.Tool, c.consent.id, runtime.ReasonBindingMismatch)
+	err := fmt.Errorf("the declaration of tool %q has changed since consent was asked for: request %s stays open, and an approval under this declaration is refused (%s); under the former one it counts", c.record.Tool, c.consent.Request, runtime.ReasonBindingMismatch)
 	c.transition(runtime.EventStale, c.progress.State(), &note{at: c.clock(), text: err.Error()})
 	e.report(c.newFault(runtime.ReasonNone, err))
 }

@@ -69,7 +69,7 @@ func (c *call) transition(kind runtime.EventKind, to runtime.State, n *note) {
 		e.ToolVersion = c.tool.Spec.Version
 	}
 	if c.consent != nil {
-		e.RequestID = c.consent.id
+		e.RequestID = c.consent.Request
 	}
 	if a := n.answer; a != nil {
 		e.By, e.Resolution, e.Rejection = a.By, a.Result.Resolution.String(), a.Result.Rejection.String()

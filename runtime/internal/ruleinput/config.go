@@ -4,6 +4,7 @@ package ruleinput
 
 import (
 	"cmp"
+	"fmt"
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime"
@@ -64,4 +65,25 @@ func UndoTTL(s *runtime.Spec) time.Duration {
 		return 0
 	}
 	return cmp.Or(s.Undo.TTL, DefaultUndoTTL)
+}
+
+// Rules is the compiled rule engine, and what it needs to know of calls.
+type Rules struct {
+	Engine   *rules.Engine
+	Wants    []rules.Wants // of each tool, in the order of the declarations
+	Requires bool          // some tool is required before the end of a run
+}
+
+// Compile compiles the rules of the tools of some declarations. reminders is as in [Config]. The error names
+// tools and rules.
+func Compile(specs []*runtime.Spec, reminders int) (r Rules, err error) {
+	if r.Engine, err = rules.Compile(Config(specs, reminders)); err != nil {
+		return Rules{}, fmt.Errorf("the rules of the tools: %w", err)
+	}
+	r.Wants = make([]rules.Wants, len(specs))
+	for i, s := range specs {
+		r.Wants[i] = r.Engine.Wants(s.Name)
+		r.Requires = r.Requires || s.Rules.RequiredBeforeExit
+	}
+	return r, nil
 }

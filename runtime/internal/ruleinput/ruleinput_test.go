@@ -111,3 +111,20 @@ func TestOperation(t *testing.T) {
 		assert.Equal(t, want != "", rc.HasOperation, args)
 	}
 }
+
+// TestCompile: every tool gets what its rules want to know, and an error says whose rules are wrong.
+func TestCompile(t *testing.T) {
+	got, err := ruleinput.Compile([]*runtime.Spec{{Name: "a"}, {Name: "b", Idempotent: true}}, 0)
+	require.NoError(t, err)
+	assert.False(t, got.Requires)
+	require.Len(t, got.Wants, 2)
+	assert.Equal(t, got.Engine.Wants("a"), got.Wants[0])
+	assert.Equal(t, got.Engine.Wants("b"), got.Wants[1])
+
+	got, err = ruleinput.Compile([]*runtime.Spec{{Name: "a", Rules: runtime.Rules{RequiredBeforeExit: true}}, {Name: "b"}}, 0)
+	require.NoError(t, err)
+	assert.True(t, got.Requires)
+
+	_, err = ruleinput.Compile([]*runtime.Spec{{Name: "a"}, {Name: "a"}}, 0)
+	assert.ErrorContains(t, err, "the rules of the tools: ")
+}

@@ -38,6 +38,15 @@ func Of(reg *runtime.Registry) []Tool {
 	return list
 }
 
+// Specs returns the declarations of tools, in their order.
+func Specs(list []Tool) []*runtime.Spec {
+	specs := make([]*runtime.Spec, len(list))
+	for i := range list {
+		specs[i] = list[i].Spec
+	}
+	return specs
+}
+
 // CheckStore returns an error when tools declare artifact and there is no store for their outputs.
 func CheckStore(list []Tool, s runtime.ArtifactStore) error {
 	var names []string
