@@ -57,7 +57,7 @@ const (
 
 var ceilings = []ceiling{
 	{figure: "runtime" + lines, most: 3_000, goal: 3_000},
-	{figure: "runtime/engine" + lines, most: 6_092, goal: 6_000},
+	{figure: "runtime/engine" + lines, most: 6_000, goal: 6_000},
 	{figure: "runtime/isolate" + lines, most: 2_000, goal: 2_000},
 	{figure: "runtime" + exports, most: 150, goal: 150, grows: true},
 	{figure: "runtime/engine" + exports, most: 110, goal: 110, grows: true},

@@ -3,6 +3,7 @@ package action_test
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -78,6 +79,13 @@ func TestGrantFilter(t *testing.T) {
 type rude struct{}
 
 func (rude) Error() string { panic("no text") }
+
+// TestCallErrorHides: what hides sensitive values changes the text of the fault itself.
+func TestCallErrorHides(t *testing.T) {
+	f := &action.CallError{Tool: "put", CallID: "c1", Text: "no room for 4711"}
+	assert.Same(t, f, f.Hide(func(text string) string { return strings.ReplaceAll(text, "4711", "(hidden)") }))
+	assert.EqualError(t, f, `call "c1" of "put": no room for (hidden)`)
+}
 
 // TestCallError: the text of a fault is its own, or that of its panic, its error or its reason; it names the
 // call once.

@@ -39,6 +39,13 @@ func (e *CallError) Error() string {
 // Unwrap returns the error that the handler, the policy or the sink returned.
 func (e *CallError) Unwrap() error { return e.Err }
 
+// Hide takes sensitive values out of the text of a fault that was not told yet, by a function that knows them, and
+// returns the fault (SEMANTICS 2.4).
+func (e *CallError) Hide(hide func(string) string) *CallError {
+	e.Text = hide(e.Text)
+	return e
+}
+
 // text describes the fault without the call.
 func (e *CallError) text() string {
 	switch {

@@ -77,7 +77,7 @@ func (w caller) patience() time.Duration {
 	c := w.c
 	now := c.clock()
 	d := c.turn.consentWait - now.Sub(c.consent.Since)
-	if left, bounded := c.turn.remainingBudget(now); bounded {
+	if left, bounded := deadline.Left(c.turn.budgetEnds, now); bounded {
 		d = min(d, left)
 	}
 	return d

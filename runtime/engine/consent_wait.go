@@ -92,6 +92,6 @@ func (c *call) notifyReporter() func(approvals.Failure) {
 			fault = c.panicFault(f.Panicked)
 			fault.Reason = runtime.ReasonNone
 		}
-		c.exec.report(hideIn(fault, secrets.Redact))
+		c.exec.report(fault.Hide(secrets.Redact))
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/internal/capacity"
 	"github.com/ambit-tools/ambit/runtime/internal/commitlog"
+	"github.com/ambit-tools/ambit/runtime/internal/deadline"
 	"github.com/ambit-tools/ambit/runtime/internal/outcomes"
 	"github.com/ambit-tools/ambit/runtime/rules"
 	"github.com/ambit-tools/ambit/runtime/wire"
@@ -46,7 +47,7 @@ func (c *call) checkGates() *result {
 	if c.ctx.Err() != nil {
 		return aborted(outcomes.Cancelled())
 	}
-	if left, bounded := c.turn.remainingBudget(c.now); bounded && left < max(c.turn.minimum, 1) {
+	if left, bounded := deadline.Left(c.turn.budgetEnds, c.now); bounded && left < max(c.turn.minimum, 1) {
 		return denied(outcomes.BudgetLeft(left, c.turn.minimum))
 	}
 	if !c.turn.blocked.Has(c.tool.Index) {

@@ -103,7 +103,7 @@ func (u unknownCall) reconcile(ctx context.Context) bool {
 		out := outcomes.NoEffect("the tool found")
 		u.resolve(&out, runtime.StateFailed, "")
 	case err != nil:
-		c.exec.report(hideIn(c.newFault(runtime.ReasonNone, fmt.Errorf("what became of the call is still unknown: reconcile: %w", err)), c.redactText))
+		c.exec.report(c.newFault(runtime.ReasonNone, fmt.Errorf("what became of the call is still unknown: reconcile: %w", err)).Hide(c.redactText))
 		c.run.session.release(c.record)
 	default:
 		c.values.Outputs = a.value

@@ -152,15 +152,6 @@ func (r *Run) Turn(cfg TurnConfig) *Turn {
 	return t
 }
 
-// remainingBudget returns how much of the budget is left at now; ok is false when the turn has no
-// budget.
-func (t *Turn) remainingBudget(now time.Time) (d time.Duration, ok bool) {
-	if t.budgetEnds.IsZero() {
-		return 0, false
-	}
-	return t.budgetEnds.Sub(now), true
-}
-
 // A BatchMode says how the calls of a batch follow each other.
 type BatchMode uint8
 

@@ -83,8 +83,7 @@ func (o timer) overdue(at lifecycle.Moment) {
 	c.finish(e)
 }
 
-// policyFailure returns the result of a call that is denied because the policy could not be
-// evaluated.
+// policyFailure returns the denial of a call about which the policy could not be asked.
 func policyFailure(rule, message string) *result {
 	j := &evaluation{}
 	j.Refuse(runtime.ReasonPolicyError, runtime.Detail{Rule: rule}, message)

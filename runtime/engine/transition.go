@@ -229,15 +229,8 @@ func (c *ident) panicFault(p *usercode.Panicked) *action.CallError {
 func (e *result) report(c *call) {
 	if e.fault != nil && !e.reported {
 		e.reported = true
-		c.exec.report(hideIn(e.fault, c.redactText))
+		c.exec.report(e.fault.Hide(c.redactText))
 	}
-}
-
-// hideIn takes sensitive values out of the text of a fault, by a function that knows them. The error
-// handler does not have the fault yet.
-func hideIn(f *action.CallError, hide func(string) string) *action.CallError {
-	f.Text = hide(f.Text)
-	return f
 }
 
 // setFailed sets e to the result of a call whose handler failed.

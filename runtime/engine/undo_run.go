@@ -127,7 +127,7 @@ func (u undoing) recordFailed(fault *undo.Fault) *action.Error {
 	s.mu.Unlock()
 	c.progress.Unlock()
 	if !fault.ByPolicy {
-		c.exec.report(hideIn(c.newFault(runtime.ReasonNone, fmt.Errorf("undo: %w", fault.Err)), c.redactText))
+		c.exec.report(c.newFault(runtime.ReasonNone, fmt.Errorf("undo: %w", fault.Err)).Hide(c.redactText))
 	}
 	return res
 }

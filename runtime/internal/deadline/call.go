@@ -49,6 +49,14 @@ func Earlier(due, limit time.Time) time.Time {
 	return due
 }
 
+// Left returns how much time is left at now until an end; ok is false when there is none, which is the zero time.
+func Left(end, now time.Time) (d time.Duration, ok bool) {
+	if end.IsZero() {
+		return 0, false
+	}
+	return end.Sub(now), true
+}
+
 // OrBackground returns the context of a caller, who may have passed nil.
 func OrBackground(ctx context.Context) context.Context {
 	if ctx == nil {

@@ -107,3 +107,11 @@ func TestCall(t *testing.T) {
 		require.ErrorIs(t, <-ended, context.DeadlineExceeded)
 	})
 }
+
+func TestLeft(t *testing.T) {
+	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	_, bounded := deadline.Left(time.Time{}, now)
+	assert.False(t, bounded, "there is no end")
+	left, bounded := deadline.Left(now.Add(-time.Second), now)
+	assert.Equal(t, []any{-time.Second, true}, []any{left, bounded}, "the end is over")
+}
