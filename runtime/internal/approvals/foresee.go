@@ -8,6 +8,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/internal/deadline"
+	"github.com/ambit-tools/ambit/runtime/internal/decision"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
@@ -77,7 +78,7 @@ func (a *Approvals[C]) Foresee(
 		p.Changed = a.book.Differs(now, request, &f.question, f.unasked)
 	}
 	if f.edit != nil && p.Terms != nil {
-		p.Shown = show(a.key, f.args, s.reveal())
+		p.Shown = show(a.key, f.args, revealed(s.Tool.Spec))
 	}
 	return p
 }
@@ -89,8 +90,7 @@ func (s *Subject) foresee(ctx context.Context, text []byte, args wire.Value) (f 
 		return f
 	}
 	f.question, _ = s.question(final, &d) // one that no approver could answer is another question
-	declared := s.Tool.Spec.Consent
-	f.unasked = d.Effect != runtime.EffectAsk && len(d.Asks) == 0 && (declared == nil || declared.Ask != runtime.ConsentAskAlways)
+	f.unasked = !decision.Asks(&d, s.Tool.Spec)
 	if f.question.Call.Preview, err = s.Tool.Preview(ctx, final); err != nil {
 		f.unknown = "the tool could not show what the call would do"
 	}
@@ -119,12 +119,4 @@ func (f *foreseen) judged(d *runtime.Decision, err error) {
 	case d.Effect == runtime.EffectDeny:
 		f.denials = []consent.Reason{{Code: runtime.ReasonPolicyDenied.String(), Message: "no policy allows the call"}}
 	}
-}
-
-// reveal returns the members that the declaration reveals to approvers.
-func (s *Subject) reveal() []string {
-	if s.Tool.Spec.Consent == nil {
-		return nil
-	}
-	return s.Tool.Spec.Consent.Reveal
 }

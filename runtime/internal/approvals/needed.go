@@ -93,15 +93,19 @@ func (a *Approvals[C]) Pending(at time.Time, n *Needed, tool string) runtime.Out
 // nil when the call has ended. Sensitive members are masked unless the declaration reveals them (SEMANTICS 5.9).
 func (a *Approvals[C]) View(r consent.Request, spec *runtime.Spec, args wire.Value) *runtime.ConsentRequest {
 	v := &runtime.ConsentRequest{Request: r, Covers: r.Requirement.Covers()}
-	var reveal []string
 	if spec != nil {
 		v.Title, v.Description = spec.Title, spec.Description
-		if spec.Consent != nil {
-			reveal = spec.Consent.Reveal
-		}
 	}
 	if args != nil {
-		v.Shown = a.Show(args, reveal)
+		v.Shown = a.Show(args, revealed(spec))
 	}
 	return v
+}
+
+// revealed returns the members that a declaration reveals to approvers (SEMANTICS 5.9). spec may be nil.
+func revealed(spec *runtime.Spec) []string {
+	if spec == nil || spec.Consent == nil {
+		return nil
+	}
+	return spec.Consent.Reveal
 }

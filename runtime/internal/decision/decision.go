@@ -51,6 +51,12 @@ func (r *Result) Fail(rule string, err error) {
 // Denies reports whether the policy refuses what it was asked about.
 func Denies(d *runtime.Decision) bool { return len(d.Denials) > 0 || d.Effect == runtime.EffectDeny }
 
+// Asks reports whether a call that the policy allows needs consent, by the policy or by the declaration of its tool
+// (SEMANTICS 3.6).
+func Asks(d *runtime.Decision, declared *runtime.Spec) bool {
+	return d.Effect == runtime.EffectAsk || len(d.Asks) > 0 || declared.Consent != nil && declared.Consent.Ask == runtime.ConsentAskAlways
+}
+
 // Ask asks about a call of t with arguments, applies the rewrites of the answer, and asks once more about the
 // arguments that they make. It reports false when one of the answers is missing. The call is refused when the
 // rewrites cannot be applied (SEMANTICS 3.5).
@@ -92,8 +98,7 @@ func (r *Result) Judge(t *tools.Tool) (followed bool) {
 		r.Refuse(runtime.ReasonPolicyDenied, runtime.Detail{Rule: "no_allow"}, fmt.Sprintf("no policy allows this call of %q", t.Spec.Name))
 	default:
 		r.checkObligations(t)
-		declared := t.Spec.Consent
-		r.Asks = d.Effect == runtime.EffectAsk || len(d.Asks) > 0 || declared != nil && declared.Ask == runtime.ConsentAskAlways
+		r.Asks = Asks(d, t.Spec)
 	}
 	return true
 }
