@@ -43,7 +43,7 @@ func Facts(s *runtime.Spec) []Fact {
 	)
 }
 
-// Consent says who is asked, and how; nothing when the declaration asks nobody.
+// Consent says who is asked, and how; nothing when the declaration has no consent.
 func Consent(c *runtime.Consent) []Fact {
 	if c == nil {
 		return nil

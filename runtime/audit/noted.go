@@ -66,7 +66,7 @@ func (l *Log) newest(ctx context.Context, a *anchor) (*statement, error) {
 	return &newest, nil
 }
 
-// glance returns what a note says, whoever has signed it. The usual one, of three lines, costs no
+// glance returns what a note says, without a look at its signature. The usual one, of three lines, costs no
 // allocation: an anchor has a note of every checkpoint there ever was.
 func glance(note []byte) statement {
 	text, _, _ := bytes.Cut(note, []byte("\n\n"))

@@ -55,11 +55,8 @@ func (p *pages) calls(q *request) error {
 	default:
 		return problem(httpguard.BadRequest, "state is unfinished or unsettled")
 	}
-	if text := v.Get("before"); text != "" {
-		var err error
-		if f.Before, err = strconv.ParseUint(text, 10, 64); err != nil || f.Before == 0 {
-			return problem(httpguard.BadPosition, "before is not an entry of the journal")
-		}
+	if err := readBefore(&f, v); err != nil {
+		return err
 	}
 	items, next, err := p.callItems(q, f, outcome)
 	if err != nil {
@@ -148,8 +145,32 @@ func (p *pages) endOf(q *request, row *sqlite.CallRow) (*recordedCall, error) {
 	return recorded(row.CallKey, entries)
 }
 
+// readBefore sets the entry before which a page of calls ends, when the query of the page names one.
+func readBefore(f *sqlite.CallFilter, query url.Values) (err error) {
+	text := query.Get("before")
+	if text == "" {
+		return nil
+	}
+	if f.Before, err = strconv.ParseUint(text, 10, 64); err != nil || f.Before == 0 {
+		return problem(httpguard.BadPosition, "before is not an entry of the journal")
+	}
+	return nil
+}
+
 // callItem returns a row with the outcome of the call.
-func (p *pages) callItem(q *request, row sqlite.CallRow) (item callItem, err error) {
+func (p *pages) callItem(q *request, row sqlite.CallRow) (callItem, error) {
+	if row.Ended == 0 {
+		return rowItem(row, nil), nil
+	}
+	c, err := p.endOf(q, &row)
+	if err != nil {
+		return callItem{CallRow: row}, err
+	}
+	return rowItem(row, c), nil
+}
+
+// rowItem returns a row with the outcome of the call, which is nil for one that has not ended.
+func rowItem(row sqlite.CallRow, c *recordedCall) (item callItem) {
 	item = callItem{CallRow: row}
 	if !row.OpenedAt.IsZero() {
 		item.Began = momentOf(row.OpenedAt)
@@ -162,10 +183,6 @@ func (p *pages) callItem(q *request, row sqlite.CallRow) (item callItem, err err
 	case row.Ended == 0:
 		item.Outcome = "waiting"
 	default:
-		c, err := p.endOf(q, &row)
-		if err != nil {
-			return item, err
-		}
 		item.Outcome, item.Reason, item.Took = c.outcomeName(), c.reasonName(), c.Took
 		if c.Undone {
 			item.Outcome = "undone"
@@ -174,5 +191,5 @@ func (p *pages) callItem(q *request, row sqlite.CallRow) (item callItem, err err
 	if item.Reason == item.Outcome {
 		item.Reason = ""
 	}
-	return item, nil
+	return item
 }

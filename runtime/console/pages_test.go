@@ -145,7 +145,7 @@ func TestActs(t *testing.T) {
 	assert.Equal(t, "cancelled", r.status(id))
 }
 
-// somebody is the authenticated caller of every request of these tests.
+// A somebody is the authenticated caller of every request of these tests.
 type somebody operator.Actor
 
 func (s somebody) Authenticate(*http.Request) (httpguard.Caller, error) {

@@ -55,7 +55,7 @@ func recorded(key journal.CallKey, entries []journal.Entry) (*recordedCall, erro
 	}
 	c := &recordedCall{CallKey: key}
 	for i := range entries {
-		r, err := journal.Decode(entries[i].Leaf) // its Private is for nobody
+		r, err := journal.Decode(entries[i].Leaf) // a page shows nothing of its Private
 		if err != nil {
 			return nil, err
 		}

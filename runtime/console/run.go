@@ -3,7 +3,6 @@ package console
 import (
 	"net/http"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime/internal/httpguard"
@@ -26,11 +25,8 @@ type runPage struct {
 func (p *pages) run(q *request) error {
 	d := &runPage{Run: q.id("run"), Session: q.URL.Query().Get("session")}
 	f := sqlite.CallFilter{Run: d.Run, Session: d.Session, Limit: maxDrawn + 1}
-	if text := q.URL.Query().Get("before"); text != "" {
-		var err error
-		if f.Before, err = strconv.ParseUint(text, 10, 64); err != nil || f.Before == 0 {
-			return problem(httpguard.BadPosition, "before is not an entry of the journal")
-		}
+	if err := readBefore(&f, q.URL.Query()); err != nil {
+		return err
 	}
 	rows, err := p.store.Calls(q.Context(), f)
 	if err != nil {
@@ -82,11 +78,7 @@ func (p *pages) draw(q *request, d *runPage, rows []sqlite.CallRow) error {
 		}
 	}
 	for i, c := range calls {
-		item, err := p.callItem(q, rows[i])
-		if err != nil {
-			return err
-		}
-		row := timelineRow{callItem: item, Agent: c.Agent, After: took(c.began.Sub(s.begin))}
+		row := timelineRow{callItem: rowItem(rows[i], c), Agent: c.Agent, After: took(c.began.Sub(s.begin))}
 		row.Bar = s.barOf(c.periods, &row)
 		d.Rows = append(d.Rows, row)
 	}
