@@ -105,11 +105,7 @@ func (c *Command) runInRoom(ctx context.Context, job *process.Job) (*process.Exi
 		default:
 			return exit, err //nolint:wrapcheck // notRun reads it
 		}
-		later := sched.NewEvent()
-		t := c.set.sched.After(roomDelay, func() { c.set.sched.Fire(later) })
-		wake := c.set.sched.Wait(later, nil, ctx.Done())
-		t.Stop()
-		if wake == sched.Done {
+		if wake := c.set.sched.Sleep(roomDelay, nil, ctx.Done()); wake == sched.Done {
 			return nil, lack
 		}
 	}

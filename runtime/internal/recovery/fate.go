@@ -47,7 +47,7 @@ func FateOf(f Facts) Fate {
 	return Interrupted
 }
 
-// Outcome returns the outcome (SEMANTICS 6.7) of a call whose handler was started, and whose parts have been settled as its fate
+// Outcome returns the outcome of a call whose handler was started, and whose parts have been settled as its fate
 // says: all of them if settled is true. parts says that there were some. Of a call that runs again it is the outcome
 // unless it runs (SEMANTICS 6.7).
 func Outcome(fate Fate, of *history.Call, parts, settled bool) runtime.Outcome {

@@ -140,6 +140,14 @@ func (s *Scheduler) WaitFor(e *Event, d time.Duration) bool {
 	return true
 }
 
+// Sleep waits for d, until stop fires or done is closed. It returns First when d is over. stop and done may be nil.
+func (s *Scheduler) Sleep(d time.Duration, stop *Event, done <-chan struct{}) Wake {
+	over := NewEvent()
+	t := s.After(d, func() { s.Fire(over) })
+	defer t.Stop()
+	return s.Wait(over, stop, done)
+}
+
 // park tells the Waiter that this goroutine waits for a or b. It returns nil when one of them has
 // fired, or there is no Waiter.
 func (s *Scheduler) park(a, b *Event) *parked {

@@ -10,13 +10,7 @@ import (
 // begin meanwhile have no call. stop and done may be nil.
 func Repeat(s *Scheduler, period time.Duration, stop *Event, done <-chan struct{}, f func()) {
 	next := s.Now().Add(period)
-	for {
-		due := NewEvent()
-		timer := s.After(s.Until(next), func() { s.Fire(due) })
-		if s.Wait(due, stop, done) != First {
-			timer.Stop()
-			return
-		}
+	for s.Sleep(s.Until(next), stop, done) == First {
 		f()
 		for now := s.Now(); !next.After(now); {
 			next = next.Add(max(period, now.Sub(next)/period*period))

@@ -22,13 +22,15 @@ func commandNotes(d *project.Declaration) ([]finding, error) {
 		return nil, err
 	}
 	var notes []finding
+	var runner *isolate.Runner // one for all commands: it examines the host once
 	for i, t := range tools {
 		if t.Spec.Command == nil {
 			continue
 		}
-		runner, err := isolate.New(isolate.Options{})
-		if err != nil {
-			return nil, err
+		if runner == nil {
+			if runner, err = isolate.New(isolate.Options{}); err != nil {
+				return nil, err
+			}
 		}
 		spec := t.Spec.Command.Spec(0, t.Spec.Deadline)
 		at := fieldPos(d.File.Tools[i], "command")
