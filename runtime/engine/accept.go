@@ -29,7 +29,7 @@ func (c *call) accept(late bool) *result {
 	}
 	e.cause = lifecycle.ByReturn
 	if e.outcome.Kind == runtime.Completed && len(c.exec.participants) > 0 {
-		commit{c, &e}.run()
+		commit{c}.run(&e)
 	}
 	c.finishInTime(&e)
 	return workerDone
@@ -87,7 +87,7 @@ func (c *call) finishInTime(e *result) {
 		return
 	}
 	e.report(c)
-	if !c.finish(e) && !(commit{c, e}).late() {
+	if !c.finish(e) && !(commit{c}).late(e) {
 		c.recordLate(e)
 	}
 }

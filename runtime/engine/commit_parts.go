@@ -19,16 +19,14 @@ const commitTick = time.Second
 
 var errNotDecided = errors.New("the call has its result") // of commit.decide
 
-// A commit is the commit of what participants did for a call, whose handler has returned the result e.
-type commit struct {
-	c *call
-	e *result
-}
+// A commit is the commit of what participants did for a call. Its methods get the result of the handler as a
+// parameter: in the struct each call would allocate it.
+type commit struct{ c *call }
 
 // run commits what the participants did for a call whose output was accepted (SEMANTICS
 // section 6.8). It changes the result when the commit fails, or when it is not known whether it took
 // effect. When the call has its outcome already, the goroutine that ended it rolls the parts back.
-func (m commit) run() {
+func (m commit) run(e *result) {
 	c := m.c
 	c.progress.Lock()
 	if c.progress.Life.Ended() || !c.progress.Scope.HasParts() {
@@ -39,15 +37,15 @@ func (m commit) run() {
 	c.progress.Unlock()
 	reads := c.tool.Spec.Effect == runtime.SideEffectRead
 	switch what, err := c.progress.Scope.Commit(drained, reads, func(seals []journal.Seal) error {
-		if !m.decide(seals) {
+		if !m.decide(e, seals) {
 			return errNotDecided
 		}
 		return nil
 	}); what {
 	case transaction.Failed:
-		m.failed(err)
+		m.failed(e, err)
 	case transaction.Unknown: // whether the other parts stand depends on the foreign one: recovery cannot know either
-		m.unknown(runtime.ReasonCommitFailed, err)
+		m.unknown(e, runtime.ReasonCommitFailed, err)
 		c.progress.Scope.Forget()
 	}
 }
@@ -55,8 +53,8 @@ func (m commit) run() {
 // decide records the decision to commit, with the outcome of the call, and returns when it
 // is durable. It reports false when the call has its outcome already, when the decision comes too
 // late, or when it cannot be recorded. From here on only the commit ends the call.
-func (m commit) decide(seals []journal.Seal) bool {
-	c, e := m.c, m.e
+func (m commit) decide(e *result, seals []journal.Seal) bool {
+	c := m.c
 	c.progress.Lock()
 	now := c.clock()
 	if !c.progress.Life.Commit(now, int(grace/commitTick), commitTick, c.progress.TurnEnds()) {
@@ -65,7 +63,7 @@ func (m commit) decide(seals []journal.Seal) bool {
 	}
 	due := c.progress.Life.Due()
 	if c.exec.log.On() {
-		c.trail.Add(m.decision(seals))
+		c.trail.Add(m.decision(e, seals))
 	}
 	c.progress.Unlock()
 	c.worker.Arm(due)
@@ -75,15 +73,15 @@ func (m commit) decide(seals []journal.Seal) bool {
 	}
 	if err != nil { // the journal may have the record: recovery finds out and commits or rolls back
 		c.progress.Scope.Forget()
-		m.unknown(runtime.ReasonJournalUnavailable, err)
+		m.unknown(e, runtime.ReasonJournalUnavailable, err)
 		return false
 	}
 	return true
 }
 
 // decision returns the entry of a decision to commit. The lock of the call is held.
-func (m commit) decision(seals []journal.Seal) (_ *journal.Record, private []byte) {
-	c, out := m.c, m.e.outcome
+func (m commit) decision(e *result, seals []journal.Seal) (_ *journal.Record, private []byte) {
+	c, out := m.c, e.outcome
 	c.completeOutcome(&out, c.clock(), true)
 	d := entry.Draft{Record: newRecord(&c.ident, journal.KindCommitting, c.clock())}
 	d.Attempt, d.Duration, d.Revision, d.Sealed = c.progress.Life.Attempt(), out.Duration, c.progress.Revision, seals
@@ -93,8 +91,8 @@ func (m commit) decision(seals []journal.Seal) (_ *journal.Record, private []byt
 
 // late handles a call whose caller has the outcome unknown because its commit had to wait
 // for the journal. It records the outcome and reports whether the call is one of these.
-func (m commit) late() bool {
-	c, e := m.c, m.e
+func (m commit) late(e *result) bool {
+	c := m.c
 	c.progress.Lock()
 	yes, over := c.progress.Life.Committing() && e.stalled && e.outcome.Kind == runtime.Completed, c.done()
 	c.progress.Unlock()
@@ -112,14 +110,14 @@ func (m commit) late() bool {
 }
 
 // failed sets the result to that of a call that is rolled back.
-func (m commit) failed(err error) {
-	*m.e = result{cause: lifecycle.ByReturn, output: m.e.output}
-	m.c.setFailed(m.e, "what the call did could not be committed", m.c.newFault(runtime.ReasonCommitFailed, fmt.Errorf("commit: %w", err)))
+func (m commit) failed(e *result, err error) {
+	*e = result{cause: lifecycle.ByReturn, output: e.output}
+	m.c.setFailed(e, "what the call did could not be committed", m.c.newFault(runtime.ReasonCommitFailed, fmt.Errorf("commit: %w", err)))
 }
 
 // unknown sets the result to that of a call whose effect is not known.
-func (m commit) unknown(r runtime.Reason, err error) {
-	*m.e = result{
+func (m commit) unknown(e *result, r runtime.Reason, err error) {
+	*e = result{
 		cause: lifecycle.ByReturn, event: runtime.EventUnknown, to: runtime.StateExecuting, fault: m.c.newFault(r, fmt.Errorf("commit: %w", err)),
 		outcome: outcomes.CommitUnknown(r),
 	}

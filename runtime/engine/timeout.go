@@ -75,7 +75,7 @@ func (o timer) overdue(at lifecycle.Moment) {
 		return
 	case lifecycle.Committing:
 		e = &result{}
-		commit{c, e}.unknown(runtime.ReasonCommitFailed, attempt.ErrCommitting)
+		commit{c}.unknown(e, runtime.ReasonCommitFailed, attempt.ErrCommitting)
 	default:
 		return
 	}
