@@ -6,6 +6,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -40,22 +41,23 @@ func (j *endless) Read(_ context.Context, after uint64, limit int) (list []journ
 
 // TestMemoryIsFlat: behind a thousand subscribers, of whom a hundred take one entry and no other, the heap
 // does not grow with what they have not taken.
-func TestMemoryIsFlat(t *testing.T) {
+func TestMemoryIsFlat(t *testing.T) { synctest.Test(t, testMemoryIsFlat) }
+
+func testMemoryIsFlat(t *testing.T) {
 	const first, most = 4 * feed.WindowEntries, 16 << 20 // entries at first, and bytes that are written afterwards
 	ctx, cancel := context.WithCancel(t.Context())
 	f := feed.New(&endless{}, 0)
-	var all, begun sync.WaitGroup
+	var all sync.WaitGroup
+	var taken atomic.Int32
 	for i := range 1000 {
-		begun.Add(1)
 		all.Go(func() {
 			filter := feed.Filter{}
 			if i >= 100 {
 				filter.Session = "another"
-				begun.Done()
 			}
 			for _, err := range f.Subscribe(ctx, 0, filter) {
 				if err == nil {
-					begun.Done()
+					taken.Add(1)
 				}
 				<-ctx.Done()
 				return
@@ -70,6 +72,7 @@ func TestMemoryIsFlat(t *testing.T) {
 		}
 	}
 	heap := func() uint64 {
+		synctest.Wait() // each subscriber has what it takes, and waits
 		for range 3 {
 			runtime.GC()
 		}
@@ -78,8 +81,8 @@ func TestMemoryIsFlat(t *testing.T) {
 		return m.HeapAlloc
 	}
 	write(first)
-	begun.Wait()
 	before := heap()
+	require.EqualValues(t, 100, taken.Load())
 	write(most >> 10)
 	assert.Less(t, heap(), before+most/4)
 	cancel()
