@@ -10,6 +10,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime/internal/artifact"
 	"github.com/ambit-tools/ambit/runtime/internal/entry"
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
+	"github.com/ambit-tools/ambit/runtime/internal/processes"
 	"github.com/ambit-tools/ambit/runtime/internal/wording"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
@@ -43,10 +44,21 @@ func (c *call) handlerResult(e *result) {
 			*e = *aborted
 			return
 		}
+		if out := c.exec.processes.Refused(c.tool, err); out != nil && c.progress.Life.Attempt() == 1 { // nothing ran
+			*e = *denied(*out)
+			e.fault = c.newFault(out.Reason, err)
+			return
+		}
 		fault := c.newFault(runtime.ReasonHandlerError, err)
 		text, code := c.tool.ErrorText(err, fault.Text)
 		c.setFailed(e, cmp.Or(c.redactText(text), fmt.Sprintf("%q failed", c.record.Tool)), fault)
 		e.outcome.Detail.Code = code
+		if f := processes.FailureOf(err); f != nil {
+			f.Complete(&e.outcome, spec.Idempotent && spec.Retry != nil && spec.Retry.OnTimeout)
+			if fault.Reason = f.Reason; e.outcome.Kind == runtime.TimedOut {
+				e.event, e.to, e.outcome.Detail.Deadline = runtime.EventAborted, runtime.StateAborted, c.deadline()
+			}
+		}
 		return
 	}
 	if c.values.Outputs == nil {

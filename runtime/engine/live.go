@@ -72,3 +72,26 @@ func (p publisher) tell(c *ident, after uint64, piece *live.Piece) {
 		Done: piece.Counts.Done, Total: piece.Counts.Total, Dropped: piece.Counts.Dropped,
 	})
 }
+
+// A recorder records the processes of commands. It is the attempt.Recorder of an executor.
+type recorder struct{ exec *Executor }
+
+// Started records that a process is about to run.
+func (r recorder) Started(owner attempt.Owner, p *journal.Process) error {
+	c := owner.(*call)
+	if !r.exec.log.On() {
+		return nil
+	}
+	started := newRecord(&c.ident, journal.KindProcessStarted, c.clock())
+	started.Process = p
+	c.progress.Lock()
+	c.trail.Add(&started, nil)
+	c.progress.Unlock()
+	return c.trail.Flush()
+}
+
+// Stale records that what watched a process fell silent.
+func (r recorder) Stale(owner attempt.Owner) {
+	c := owner.(*call)
+	c.transition(runtime.EventStale, c.progress.State(), &note{at: c.clock()})
+}

@@ -48,12 +48,14 @@ type Result struct {
 // process.ErrProgramChanged, process.ErrStarted, or a *process.LackError after the host had no
 // room until ctx ended; these have no mark.
 func (c *Command) Run(ctx context.Context, a *Attempt) (Result, error) {
-	ctx, cancel := context.WithCancelCause(ctx)
+	r := &running{Running: Running{Key: a.Key, Tool: c.tool.Spec.Name, Due: a.Due}}
+	outer := ctx
+	ctx, cancel := context.WithCancelCause(context.WithoutCancel(outer))
 	defer cancel(nil)
-	r := &running{Running: Running{Key: a.Key, Tool: c.tool.Spec.Name, Due: a.Due}, cancel: cancel}
+	defer context.AfterFunc(outer, func() { cancel(c.set.cause(r, outer)) })()
 	c.set.enter(r)
 	defer c.set.leave(r)
-	exit, err := c.runInRoom(ctx, c.job(a, r))
+	exit, err := c.runInRoom(ctx, c.job(a, r), a.Due)
 	if exit == nil {
 		return Result{}, c.notRun(ctx, err)
 	}
@@ -93,8 +95,8 @@ func (c *Command) job(a *Attempt, r *running) *process.Job {
 }
 
 // runInRoom runs a job once the host has what its limits need, and returns the *process.LackError
-// when ctx ends before.
-func (c *Command) runInRoom(ctx context.Context, job *process.Job) (*process.Exit, error) {
+// when ctx ends before, or the attempt would be over before the host is asked again.
+func (c *Command) runInRoom(ctx context.Context, job *process.Job, due time.Time) (*process.Exit, error) {
 	var lack *process.LackError
 	for {
 		exit, err := c.set.runner.Run(ctx, job)
@@ -104,6 +106,9 @@ func (c *Command) runInRoom(ctx context.Context, job *process.Job) (*process.Exi
 			return nil, lack
 		default:
 			return exit, err //nolint:wrapcheck // notRun reads it
+		}
+		if !due.IsZero() && due.Sub(c.set.sched.Now()) <= roomDelay {
+			return nil, lack
 		}
 		if wake := c.set.sched.Sleep(roomDelay, nil, ctx.Done()); wake == sched.Done {
 			return nil, lack
