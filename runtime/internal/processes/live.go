@@ -22,7 +22,8 @@ type Running struct {
 // A running is a Running and how it is to end.
 type running struct {
 	Running
-	now bool // the end of its context ends it without a grace
+	now  bool   // the end of its context ends it without a grace
+	over func() // ends the context of its process, if its own has ended
 }
 
 // Running returns the processes that run, those that were started first in front.
@@ -46,6 +47,23 @@ func (s *Set) Hurry(key string) {
 	defer s.mu.Unlock()
 	if r := s.live[key]; r != nil {
 		r.now = true
+	}
+}
+
+// attempt returns the context of the process of r, which ends with ctx and says whether the end leaves a
+// grace, and what releases it.
+func (s *Set) attempt(ctx context.Context, r *running) (of context.Context, end func()) {
+	of, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
+	r.over = func() {
+		if ctx.Err() != nil {
+			cancel(s.cause(r, ctx))
+		}
+	}
+	r.over()
+	stop := context.AfterFunc(ctx, r.over)
+	return of, func() {
+		stop()
+		cancel(nil)
 	}
 }
 

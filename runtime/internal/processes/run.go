@@ -49,10 +49,8 @@ type Result struct {
 // room until ctx ended; these have no mark.
 func (c *Command) Run(ctx context.Context, a *Attempt) (Result, error) {
 	r := &running{Running: Running{Key: a.Key, Tool: c.tool.Spec.Name, Due: a.Due}}
-	outer := ctx
-	ctx, cancel := context.WithCancelCause(context.WithoutCancel(outer))
-	defer cancel(nil)
-	defer context.AfterFunc(outer, func() { cancel(c.set.cause(r, outer)) })()
+	ctx, end := c.set.attempt(ctx, r)
+	defer end()
 	c.set.enter(r)
 	defer c.set.leave(r)
 	exit, err := c.runInRoom(ctx, c.job(a, r), a.Due)
@@ -86,6 +84,7 @@ func (c *Command) job(a *Attempt, r *running) *process.Job {
 		if a.Started == nil {
 			return nil
 		}
+		defer r.over() // the program does not run when the attempt has ended meanwhile
 		return a.Started(ctx, &journal.Process{
 			ID: id, Program: c.program.Path, SHA256: hexOf(c.program.SHA256), Argv: hexOf(process.Digest(a.Argv)),
 			Tier: c.spec.Tier, Due: a.Due,
