@@ -22,11 +22,6 @@ func (s *Session) Cancel(ctx context.Context, callID string, by operator.Actor, 
 	return s.cancel(ctx, callID, by, reason, false)
 }
 
-// CancelNow is Cancel, but leaves the process of a command no grace: it gets SIGKILL.
-func (s *Session) CancelNow(ctx context.Context, callID string, by operator.Actor, reason string) error {
-	return s.cancel(ctx, callID, by, reason, true)
-}
-
 func (s *Session) cancel(ctx context.Context, callID string, by operator.Actor, reason string, now bool) error {
 	if s == nil || s.exec == nil {
 		return action.CodeUnknownCall.Err()
@@ -71,9 +66,9 @@ func (e *Executor) Cancel(ctx context.Context, sessionID, callID string, by oper
 	return e.sessionOf(sessionID).Cancel(ctx, callID, by, reason)
 }
 
-// CancelNow is Session.CancelNow for a caller that has only the id of the session.
+// CancelNow is Cancel, but leaves the process of a command no grace: it gets SIGKILL.
 func (e *Executor) CancelNow(ctx context.Context, sessionID, callID string, by operator.Actor, reason string) error {
-	return e.sessionOf(sessionID).CancelNow(ctx, callID, by, reason)
+	return e.sessionOf(sessionID).cancel(ctx, callID, by, reason, true)
 }
 
 // contextOf returns the context of a call that does not end with a caller's context.

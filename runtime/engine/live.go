@@ -73,17 +73,14 @@ func (p publisher) tell(c *ident, after uint64, piece *live.Piece) {
 	})
 }
 
-// A recorder records the processes of commands. It is the attempt.Recorder of an executor.
-type recorder struct{ exec *Executor }
-
-// Started records that a process is about to run.
-func (r recorder) Started(owner attempt.Owner, p *journal.Process) error {
+// Started records, as an attempt.Recorder, that a process is about to run.
+func (p publisher) Started(owner attempt.Owner, of *journal.Process) error {
 	c := owner.(*call)
-	if !r.exec.log.On() {
+	if !p.exec.log.On() {
 		return nil
 	}
 	started := newRecord(&c.ident, journal.KindProcessStarted, c.clock())
-	started.Process = p
+	started.Process = of
 	c.progress.Lock()
 	c.trail.Add(&started, nil)
 	c.progress.Unlock()
@@ -91,7 +88,7 @@ func (r recorder) Started(owner attempt.Owner, p *journal.Process) error {
 }
 
 // Stale records that what watched a process fell silent.
-func (r recorder) Stale(owner attempt.Owner) {
+func (p publisher) Stale(owner attempt.Owner) {
 	c := owner.(*call)
 	c.transition(runtime.EventStale, c.progress.State(), &note{at: c.clock()})
 }

@@ -164,7 +164,8 @@ func (p *Place) RequestSlot(then func()) {
 	}
 }
 
-// requestShared queues the call for a slot that its tool shares with others, if it needs one.
+// requestShared queues the call for a slot that its tool shares with others, if it needs one (SEMANTICS
+// 6.3.9).
 func (p *Place) requestShared() {
 	if p.shared != nil {
 		p.granted, p.second = p.shared.Acquire(), true

@@ -92,8 +92,8 @@ func (s *Set) Kill(ctx context.Context, id process.ProcessID) error {
 	return s.runner.Kill(ctx, id) //nolint:wrapcheck // it names the process
 }
 
-// Changed reports whether the program of a tool is not the one that was found at start. It looks at the
-// file: the caller holds no lock.
+// Changed reports whether the program of a tool is not the one that was found at start (SEMANTICS 3.5.8).
+// It looks at the file: the caller holds no lock.
 func (s *Set) Changed(tool int) bool {
 	c := s.Of(tool)
 	return c != nil && c.Changed() != nil

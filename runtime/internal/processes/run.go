@@ -41,7 +41,7 @@ type Result struct {
 }
 
 // Run runs a process and returns when nothing of it is left. The end of ctx ends it, after the grace of
-// the command.
+// the command (SEMANTICS 6.1.8).
 //
 // The error is a *Failure, in the marks of package errmark: Public, with the category as its code,
 // and Transient where the call may be repeated. Where the program did not run it is
@@ -94,7 +94,7 @@ func (c *Command) job(a *Attempt, r *running) *process.Job {
 }
 
 // runInRoom runs a job once the host has what its limits need, and returns the *process.LackError
-// when ctx ends before, or the attempt would be over before the host is asked again.
+// when ctx ends before, or the attempt would be over before the host is asked again (SEMANTICS 6.3.10).
 func (c *Command) runInRoom(ctx context.Context, job *process.Job, due time.Time) (*process.Exit, error) {
 	var lack *process.LackError
 	for {
