@@ -150,6 +150,13 @@ func (a *Approvals[C]) Requests() []consent.Request {
 	return a.book.Open()
 }
 
+// Page returns the open requests of a page. See [consent.Book.Page].
+func (a *Approvals[C]) Page(f consent.RequestFilter) []consent.Request {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.book.Page(f)
+}
+
 // Ended returns requests that need no answer any more, the newest first. See [consent.Book.Ended].
 func (a *Approvals[C]) Ended(at time.Time, before string, n int) []consent.Request {
 	a.mu.Lock()
