@@ -2,6 +2,7 @@ package consent
 
 import (
 	"cmp"
+	"iter"
 	"slices"
 	"strings"
 	"time"
@@ -42,8 +43,11 @@ func (f *RequestFilter) wants(r *Request) bool {
 
 // Page lists at most f.Limit of the requests that wait for answers and that f matches, in the order of their
 // places. It looks once at each open request and copies those of the page alone.
-func (b *Book) Page(f RequestFilter) []Request {
-	most := min(max(f.Limit, 0), b.Len())
+func (b *Book) Page(f RequestFilter) []Request { return f.page(b.Len(), slices.Values(b.open.list)) }
+
+// page returns the page of n open requests.
+func (f *RequestFilter) page(n int, open iter.Seq[*request]) []Request {
+	most := min(max(f.Limit, 0), n)
 	list := make([]*request, 0, 2*most)
 	order := func(x, y *request) int { return x.Place().Compare(y.Place()) }
 	var last *request // of the first that were found, once there are enough
@@ -51,7 +55,7 @@ func (b *Book) Page(f RequestFilter) []Request {
 		slices.SortFunc(list, order)
 		list = list[:min(most, len(list))]
 	}
-	for _, r := range b.open.list {
+	for r := range open {
 		if most == 0 || last != nil && order(r, last) > 0 || !f.wants(&r.Request) {
 			continue
 		}
