@@ -184,6 +184,7 @@ func TestCommands(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				w.open(t, runtime.PolicyFunc(allowAll))
 				out := w.call("c", c.tool)
+				synctest.Wait()
 				assert.Equal(t, c.kind, out.Kind, out.Message)
 				assert.Equal(t, c.reason, out.Reason)
 				assert.Equal(t, c.code, out.Detail.Code)

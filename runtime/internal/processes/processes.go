@@ -21,7 +21,7 @@ import (
 // The defaults of commands (SEMANTICS section 8).
 const (
 	DefaultGrace     = 2 * time.Second // between SIGTERM and SIGKILL
-	DefaultProcesses = 5               // at once, of all tools of an executor
+	DefaultProcesses = 5               // at once, of all tools of an executor (SEMANTICS 8.1)
 	maxGrace         = 4 * time.Second // a handler that is late is given up after 5 s
 )
 

@@ -235,7 +235,7 @@ func TestEnds(t *testing.T) {
 		took   time.Duration
 	}{
 		"with a grace": {func(_ *bench, cancel context.CancelCauseFunc) { cancel(context.Canceled) }, "SIGKILL", 3 * time.Second},
-		"at once":      {func(b *bench, cancel context.CancelCauseFunc) {
+		"at once": {func(b *bench, cancel context.CancelCauseFunc) {
 			b.set.Hurry("s/c")
 			cancel(context.Canceled)
 		}, "SIGKILL", 0},
