@@ -52,17 +52,13 @@ func (e *Executor) viewRequest(r consent.Request) *runtime.ConsentRequest {
 	if c == nil {
 		return e.approvals.View(r, nil, nil)
 	}
-	var spec *runtime.Spec // nil: the tool is no longer declared
-	if c.tool != nil {
-		spec = c.tool.Spec
-	}
 	c.progress.Lock()
 	args, over := c.values.Final, c.progress.Life.Ended()
 	c.progress.Unlock()
 	if over {
 		args = nil
 	}
-	return e.approvals.View(r, spec, args)
+	return e.approvals.View(r, c.tool, args) // nil: the tool is no longer declared
 }
 
 // Grants lists the grants that match f, in the order in which they were given.
