@@ -36,7 +36,7 @@ type Capacity struct {
 }
 
 // Open sets how many calls may be in flight, and the limits of each tool. Calls that wait for a slot
-// are counted in queued. shared returns the slots that a tool shares with others, nil: none. A call takes
+// are counted in queued. shared returns the slots that a tool shares with other tools, nil: none. A call takes
 // one once it has the slot of its tool.
 func (c *Capacity) Open(s *sched.Scheduler, limit int, registry []tools.Tool, queued *atomic.Int64, shared func(tool int) *sched.Slots) {
 	c.shared = shared
@@ -164,7 +164,7 @@ func (p *Place) RequestSlot(then func()) {
 	}
 }
 
-// requestShared queues the call for a slot that its tool shares with others, if it needs one (SEMANTICS
+// requestShared queues the call for a slot that its tool shares with other tools, if it needs one (SEMANTICS
 // 6.3.9).
 func (p *Place) requestShared() {
 	if p.shared != nil {
@@ -185,7 +185,7 @@ func (p *Place) Take() {
 	}
 }
 
-// Limited reports whether the tool has a limit for its calls, of its own or with others.
+// Limited reports whether the tool has a limit for its calls, of its own or shared.
 func (p *Place) Limited() bool { return p.shared != nil || p.slots().Limited() }
 
 // Overdue returns the outcome of a call of the tool that waited for a slot until its time was over.
