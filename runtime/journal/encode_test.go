@@ -39,6 +39,15 @@ func full(rng *rand.Rand, v reflect.Value) {
 	case []consent.Event:
 		v.Set(reflect.ValueOf([]consent.Event{{Seq: 1, Kind: consent.EventUsed, Request: "q", At: time.Unix(5, 6).UTC()}}))
 		return
+	case *consent.Snapshot:
+		v.Set(reflect.ValueOf(&consent.Snapshot{Seq: rng.Uint64()}))
+		return
+	case *rules.Snapshot:
+		v.Set(reflect.ValueOf(&rules.Snapshot{Order: rng.Uint64(), Cooling: []rules.Cooling{{Tool: "t", End: 5}}}))
+		return
+	case *rules.PastCall:
+		v.Set(reflect.ValueOf(&rules.PastCall{Order: rng.Uint64(), Call: "c", Tool: "t", Status: rules.StatusOK}))
+		return
 	}
 	switch v.Kind() {
 	case reflect.String:
