@@ -126,7 +126,14 @@ func TestASessionIsReadFromItsSnapshotOn(t *testing.T) {
 // TestWhatIsLiveIsReadFromItsEntries: a call without an outcome, and one whose undo or process has not ended.
 func TestWhatIsLiveIsReadFromItsEntries(t *testing.T) {
 	c := &counted{Memory: new(journal.Memory)}
+	c.append(t, journal.Record{Kind: journal.KindRunStarted, Session: "s", Run: "r", Principal: "alice", Rules: []rules.Event{{Kind: rules.EventRunStarted, Run: "r"}}})
 	c.call(t, "s", "undoing")
+	change := func(kind rules.EventKind) rules.Event {
+		return rules.Event{Kind: kind, Run: "r", Call: "undoing", Tool: "t", Principal: "alice"}
+	}
+	finished := change(rules.EventFinished)
+	finished.Status = rules.StatusOK
+	c.append(t, of("undoing", journal.KindShadow, journal.Record{Rules: []rules.Event{change(rules.EventAdmitted), change(rules.EventStarted), finished}}))
 	c.call(t, "s", "over")
 	c.append(t, opened("runs"))
 	r := validated
@@ -139,6 +146,12 @@ func TestWhatIsLiveIsReadFromItsEntries(t *testing.T) {
 	assert.Equal(t, &history.Undo{By: "bob"}, s.Calls[0].Undo)
 	assert.Equal(t, []any{"runs", `{"a":1}`}, []any{s.Calls[1].ID, string(s.Calls[1].Args)})
 	assert.Contains(t, s.Ended, "over")
+
+	c.append(t, of("undoing", runtime.EventUndoFailed.String(), journal.Record{Mark: journal.MarkUndone, By: "bob"}))
+	c.snapshot(t, "s", 1)
+	s = c.session(t, "s")
+	require.NotNil(t, s.Ended["undoing"].Past, "it holds: later calls may be held against it")
+	assert.Equal(t, rules.StatusOK, s.Ended["undoing"].Past.Status)
 }
 
 // TestEntriesThatASnapshotDoesNotTakeIn: one that came while it was made lies before it.
