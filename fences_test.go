@@ -147,7 +147,7 @@ var fences = map[string][]string{
 	"runtime/internal/transaction":             {"runtime/internal/deadline", "@runtime/internal/deadline", "runtime/internal/lease"},
 	"runtime/internal/simclock":                {"runtime", "@runtime", "runtime/internal/lockorder"},
 	"runtime/internal/usercode":                {},
-	"runtime/internal/session":                 {"runtime", "@runtime", "runtime/action", "@runtime/action", "runtime/internal/history", "runtime/internal/overlap", "runtime/internal/ruleinput", "runtime/internal/sched", "@runtime/internal/sched", "runtime/internal/tools", "@runtime/internal/tools", "runtime/internal/decision", "@runtime/internal/decision"},
+	"runtime/internal/session":                 {"runtime", "@runtime", "runtime/action", "@runtime/action", "runtime/internal/outcomes", "@runtime/internal/outcomes", "runtime/internal/wording", "runtime/internal/history", "runtime/internal/overlap", "runtime/internal/ruleinput", "runtime/internal/sched", "@runtime/internal/sched", "runtime/internal/tools", "@runtime/internal/tools", "runtime/internal/decision", "@runtime/internal/decision"},
 	"runtime/internal/tools":                   {"runtime", "@runtime", "runtime/internal/entry", "@runtime/internal/entry", "runtime/internal/redact", "runtime/internal/rewrites", "runtime/internal/jsonedit", "runtime/internal/usercode", "runtime/internal/wording"},
 	"runtime/internal/walk":                    {"runtime/wire/..."},
 	"runtime/internal/wording":                 {"runtime/rules", "runtime/wire/..."},

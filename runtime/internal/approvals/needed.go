@@ -9,6 +9,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime/internal/callctx"
 	"github.com/ambit-tools/ambit/runtime/internal/outcomes"
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
+	"github.com/ambit-tools/ambit/runtime/internal/tools"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
@@ -89,11 +90,13 @@ func (a *Approvals[C]) Pending(at time.Time, n *Needed, tool string) runtime.Out
 	return out
 }
 
-// View returns a request as an approver sees it. spec is nil when the call or the tool is not known; args are
+// View returns a request as an approver sees it. tool is nil when the call or the tool is not known; args are
 // nil when the call has ended. Sensitive members are masked unless the declaration reveals them (SEMANTICS 5.9).
-func (a *Approvals[C]) View(r consent.Request, spec *runtime.Spec, args wire.Value) *runtime.ConsentRequest {
+func (a *Approvals[C]) View(r consent.Request, tool *tools.Tool, args wire.Value) *runtime.ConsentRequest {
 	v := &runtime.ConsentRequest{Request: r, Covers: r.Requirement.Covers()}
-	if spec != nil {
+	var spec *runtime.Spec
+	if tool != nil {
+		spec = tool.Spec
 		v.Title, v.Description = spec.Title, spec.Description
 	}
 	if args != nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/internal/approvals"
 	"github.com/ambit-tools/ambit/runtime/internal/callctx"
+	"github.com/ambit-tools/ambit/runtime/internal/tools"
 )
 
 // TestStart: a call starts once by its approval, as it was approved, and code of its tool is told who approved it.
@@ -99,7 +100,7 @@ func TestView(t *testing.T) {
 	w := open(t)
 	q := question("c1", time.Hour)
 	r, _ := w.Request(w.ask(t, q))
-	v := w.View(r, &runtime.Spec{Title: "Put", Description: "It puts."}, q.Call.Args)
+	v := w.View(r, &tools.Tool{Spec: &runtime.Spec{Title: "Put", Description: "It puts."}}, q.Call.Args)
 	assert.Equal(t, r.ID, v.ID)
 	assert.Equal(t, "Put", v.Title)
 	assert.Equal(t, "It puts.", v.Description)
