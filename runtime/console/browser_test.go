@@ -146,6 +146,7 @@ var orders = map[string]func(c *control, o *order) any{
 	"decide":  (*control).decide,
 	"flood":   func(c *control, o *order) any { return c.of(o).flood(o.Tool, o.N)[runtime.Pending] },
 	"hold":    (*control).hold,
+	"big":     (*control).big,
 	"say":     func(c *control, o *order) any { c.of(o).said <- o.Text; return nil },
 	"run":     (*control).run,
 	"await":   (*control).await,
@@ -168,7 +169,7 @@ func (c *control) open(o *order) any {
 	s := &stage{begun: make(chan struct{}, 100), said: make(chan string), held: make(chan struct{})}
 	c.Cleanup(s.wait.Wait) // the host is closed by then
 	s.rig = startWith(c.T, func(cfg *host.Config) {
-		cfg.Tools = append(cfg.Tools, s.tools()...)
+		cfg.Tools = append(append(cfg.Tools, s.tools()...), anythingTools(c.T)...)
 		cfg.Options = append(cfg.Options, engine.WithParticipant("elsewhere", elsewhere{}), engine.WithMaxOpenRequests(20_000))
 		cfg.Grace = time.Millisecond // a script may have left calls of hold
 	}, func(co *console.Options) { co.Prefix, co.Title = o.Prefix, "Post office" })
