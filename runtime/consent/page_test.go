@@ -15,8 +15,14 @@ import (
 	"github.com/ambit-tools/ambit/runtime/consent"
 )
 
+// A list is what pages are read from: a book, or those of all sessions.
+type list interface {
+	Open() []consent.Request
+	Page(consent.RequestFilter) []consent.Request
+}
+
 // sortedOpen is what Page is compared with: the whole list, filtered and in order.
-func sortedOpen(b *consent.Book, f consent.RequestFilter) (ids []string) {
+func sortedOpen(b list, f consent.RequestFilter) (ids []string) {
 	all := slices.DeleteFunc(b.Open(), func(r consent.Request) bool {
 		admitted := f.Approver == "" || r.Requirement.Permits(f.Approver, f.Groups, r.Principal) == consent.NotRejected
 		return f.Tool != "" && f.Tool != r.Tool || f.Effect != "" && f.Effect != r.Effect || f.Session != "" && f.Session != r.Session || !admitted
@@ -29,7 +35,7 @@ func sortedOpen(b *consent.Book, f consent.RequestFilter) (ids []string) {
 }
 
 // pagesOf reads all pages of a filter.
-func pagesOf(t *testing.T, b *consent.Book, f consent.RequestFilter) (ids []string) {
+func pagesOf(t *testing.T, b list, f consent.RequestFilter) (ids []string) {
 	t.Helper()
 	for {
 		page := b.Page(f)
@@ -123,4 +129,24 @@ func TestPagesWhileTheListChanges(t *testing.T) {
 	for _, id := range stay {
 		require.Equal(t, 1, len(slices.DeleteFunc(slices.Clone(seen), func(s string) bool { return s != id })), id)
 	}
+}
+
+// TestPagesOfAllSessions: the pages of the books of all sessions are their whole list, filtered and in order.
+func TestPagesOfAllSessions(t *testing.T) {
+	random := rand.New(rand.NewPCG(5, 6))
+	books := consent.NewBooks(key)
+	for i := range 200 {
+		e, err := books.Ask(after(float64(i)), fmt.Sprint("q", i), "", randomQuestion(random))
+		require.NoError(t, err)
+		_, err = books.Apply(&e)
+		require.NoError(t, err)
+		if e, ok := books.Cancel(after(float64(i)), fmt.Sprint("q", random.IntN(2*i+1))); ok {
+			_, err = books.Apply(&e)
+			require.NoError(t, err)
+		}
+		f := pageFilters[i%len(pageFilters)]
+		f.Limit = 1 + random.IntN(9)
+		require.Equal(t, sortedOpen(books, f), pagesOf(t, books, f), "%d: %+v", i, f)
+	}
+	require.Greater(t, len(books.Open()), 20, "it was worth comparing")
 }
