@@ -26,7 +26,7 @@ func (e *Executor) Requests() []*runtime.ConsentRequest {
 }
 
 // OpenRequests lists the requests that wait for answers and that f matches, a page at a time: those that expire
-// first before the others. Unlike Requests it describes no request but those of the page.
+// first come first. Unlike Requests it describes no request but those of the page.
 func (e *Executor) OpenRequests(f consent.RequestFilter) []*runtime.ConsentRequest {
 	if e == nil || e.engine == nil {
 		return nil
