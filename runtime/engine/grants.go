@@ -160,7 +160,7 @@ func (c *call) remind(now time.Time) {
 	c.progress.Lock()
 	defer c.progress.Unlock()
 	if c.progress.Life.AwaitsConsent() {
-		c.transition(runtime.EventApprovalExpiring, c.progress.State(), &note{at: now})
+		c.transition(runtime.EventApprovalExpiring, c.progress.State(), &note{At: now})
 	}
 }
 
