@@ -34,7 +34,7 @@ type rig struct {
 
 func open(limit int, limits runtime.Limits) *rig {
 	r := &rig{tools: []tools.Tool{{Spec: &runtime.Spec{Name: "file_read", Limits: limits}}}}
-	r.Open(&r.sched, limit, r.tools, &r.queued)
+	r.Open(&r.sched, limit, r.tools, &r.queued, func(int) *sched.Slots { return nil })
 	return r
 }
 
@@ -191,7 +191,7 @@ func TestMeasure(t *testing.T) {
 		{Spec: &runtime.Spec{Name: "a", Limits: runtime.Limits{Concurrency: 1}}}, {Spec: &runtime.Spec{Name: "b", Limits: runtime.Limits{Concurrency: 1}}, Index: 1},
 		{Spec: &runtime.Spec{Name: "c"}, Index: 2},
 	}}
-	r.Open(&r.sched, 100, r.tools, &r.queued)
+	r.Open(&r.sched, 100, r.tools, &r.queued, func(int) *sched.Slots { return nil })
 	figures := func() (s runtime.Stats) { r.Measure(&s); return s }
 	assert.Zero(t, figures())
 	var places []*capacity.Place
