@@ -16,6 +16,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/engine"
 	"github.com/ambit-tools/ambit/runtime/operator"
+	"github.com/ambit-tools/ambit/runtime/process"
 )
 
 // A Request is a request for consent as one viewer may see it. Its JSON form may be sent to that viewer,
@@ -27,6 +28,7 @@ type Request struct {
 	Description string               `json:"description,omitempty"` // of the tool
 	Covers      []consent.GrantCover `json:"covers,omitempty"`      // what a standing grant may cover, the narrowest first
 	Missing     int                  `json:"missing"`               // how many approvals are still required
+	Command     *process.Invocation  `json:"command,omitempty"`     // what the call would run; nil: the tool has a handler, or the call is over
 
 	// MayDecide says that the viewer may answer the request while it is open.
 	MayDecide bool `json:"may_decide"`
@@ -106,7 +108,7 @@ func Ended(ctx context.Context, exec *engine.Executor, before string, limit int,
 func of(ctx context.Context, exec *engine.Executor, r *runtime.ConsentRequest, viewer operator.Actor) *Request {
 	v := &Request{
 		Request: r.Request, Title: r.Title, Description: r.Description, Covers: r.Covers, Missing: r.Missing(),
-		MayDecide: mayDecide(ctx, exec, r, viewer),
+		Command: r.Command, MayDecide: mayDecide(ctx, exec, r, viewer),
 	}
 	if v.MayDecide {
 		v.Shown = r.Shown
