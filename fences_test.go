@@ -41,6 +41,7 @@ var fences = map[string][]string{
 	"internal/fuzz":       {},
 	"internal/buildcache": {},
 	"internal/catalog":    {"runtime", "@runtime"},
+	"internal/longrun":    {"runtime/engine", "@runtime/engine", "runtime/sqlite", "@runtime/sqlite", "runtime/audit", "@runtime/audit", "runtime/segment", "@runtime/segment"},
 	"internal/warmcall":   {"runtime/engine", "@runtime/engine"},
 
 	"internal/evolution":           {"dsl", "@dsl", "internal/evolution/inclusion"},
