@@ -136,7 +136,7 @@ func TestPagesOfAllSessions(t *testing.T) {
 	random := rand.New(rand.NewPCG(5, 6))
 	books := consent.NewBooks(key)
 	for i := range 200 {
-		e, err := books.Ask(after(float64(i)), fmt.Sprint("q", i), "", randomQuestion(random))
+		e, err := books.Ask(after(float64(i)), fmt.Sprint("q", i), "nonce", randomQuestion(random))
 		require.NoError(t, err)
 		_, err = books.Apply(&e)
 		require.NoError(t, err)
