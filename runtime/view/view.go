@@ -16,6 +16,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/engine"
 	"github.com/ambit-tools/ambit/runtime/operator"
+	"github.com/ambit-tools/ambit/runtime/process"
 )
 
 // A Request is a request for consent as one viewer may see it. Its JSON form may be sent to that viewer,
@@ -27,6 +28,7 @@ type Request struct {
 	Description string               `json:"description,omitempty"` // of the tool
 	Covers      []consent.GrantCover `json:"covers,omitempty"`      // what a standing grant may cover, the narrowest first
 	Missing     int                  `json:"missing"`               // how many approvals are still required
+	Command     *process.Invocation  `json:"command,omitempty"`     // what the call would run; nil: the tool has a handler, or the call is over
 
 	// MayDecide says that the viewer may answer the request while it is open.
 	MayDecide bool `json:"may_decide"`
@@ -51,8 +53,8 @@ func Of(ctx context.Context, exec *engine.Executor, id string, viewer operator.A
 // maxLooks is how many requests the operator policy is asked about for one page.
 const maxLooks = 1_000
 
-// Open returns a page of the requests that wait for answers, that f matches and that a viewer may see, those that
-// expire first before the others. With mine the page has those alone that the viewer may answer. next is where
+// Open returns a page of the requests that wait for answers, that f matches and that a viewer may see, in
+// the order in which they expire. With mine the page has those alone that the viewer may answer. next is where
 // the next page begins, zero when this is the last one. A page may have fewer than f.Limit requests before the
 // last: the operator policy is asked about at most 1,000 for each.
 func Open(ctx context.Context, exec *engine.Executor, f consent.RequestFilter, mine bool, viewer operator.Actor) (list []*Request, next consent.Place) {
@@ -106,7 +108,7 @@ func Ended(ctx context.Context, exec *engine.Executor, before string, limit int,
 func of(ctx context.Context, exec *engine.Executor, r *runtime.ConsentRequest, viewer operator.Actor) *Request {
 	v := &Request{
 		Request: r.Request, Title: r.Title, Description: r.Description, Covers: r.Covers, Missing: r.Missing(),
-		MayDecide: mayDecide(ctx, exec, r, viewer),
+		Command: r.Command, MayDecide: mayDecide(ctx, exec, r, viewer),
 	}
 	if v.MayDecide {
 		v.Shown = r.Shown
