@@ -168,7 +168,7 @@ var fences = map[string][]string{
 	"runtime/internal/metadata":                {},
 	"runtime/internal/attempt":                 {"runtime", "@runtime", "runtime/internal/live", "@runtime/internal/live", "runtime/internal/lifecycle", "runtime/internal/wording", "runtime/internal/transaction", "@runtime/internal/transaction"},
 	"runtime/internal/undo":                    {"runtime", "@runtime", "runtime/action", "@runtime/action", "runtime/internal/attempt", "@runtime/internal/attempt", "runtime/internal/tools", "@runtime/internal/tools"},
-	"runtime/internal/recovery":                {"runtime/internal/undo", "@runtime/internal/undo", "runtime/internal/history", "runtime/internal/outcomes", "@runtime/internal/outcomes"},
+	"runtime/internal/recovery":                {"runtime/internal/artifact", "@runtime/internal/artifact", "runtime/internal/sched", "@runtime/internal/sched", "runtime/internal/undo", "@runtime/internal/undo", "runtime/internal/history", "runtime/internal/outcomes", "@runtime/internal/outcomes"},
 	"runtime/internal/entry":                   {"runtime", "@runtime", "runtime/internal/history", "runtime/internal/redact", "@runtime/internal/redact", "runtime/internal/ruleinput", "runtime/internal/wording"},
 	"runtime/internal/workers":                 {"runtime", "@runtime", "runtime/internal/lockorder", "runtime/internal/sched"},
 	"runtime/internal/process":                 {"runtime/journal", "@runtime/journal"},

@@ -57,11 +57,3 @@ func (s *Session) Cancel(ctx context.Context, callID string, by operator.Actor, 
 func (e *Executor) Cancel(ctx context.Context, sessionID, callID string, by operator.Actor, reason string) error {
 	return e.sessionOf(sessionID).Cancel(ctx, callID, by, reason)
 }
-
-// contextOf returns the context of a call that does not end with a caller's context.
-func (e *Executor) contextOf(session, id string) context.Context {
-	if e.hooks == nil || e.hooks.Context == nil {
-		return context.Background()
-	}
-	return e.hooks.Context(session, id)
-}

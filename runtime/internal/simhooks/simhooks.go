@@ -38,6 +38,19 @@ type Hooks struct {
 	Snapshot func(ctx context.Context, session string, least int) error
 }
 
+// ContextOf returns the context of a call that does not end with a caller's context. h may be nil.
+func (h *Hooks) ContextOf(session, callID string) context.Context {
+	if h == nil || h.Context == nil {
+		return context.Background()
+	}
+	return h.Context(session, callID)
+}
+
+// Skips reports whether recovery skips a call. h may be nil.
+func (h *Hooks) Skips(session, callID string) bool {
+	return h != nil && h.Skip != nil && h.Skip(session, callID)
+}
+
 type contextKey struct{}
 
 // With returns a context whose calls follow r.
