@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
+	"github.com/ambit-tools/ambit/runtime/internal/spool"
 	"github.com/ambit-tools/ambit/runtime/internal/tools"
 	"github.com/ambit-tools/ambit/runtime/process"
 )
@@ -17,6 +19,9 @@ import (
 // that cannot run, each with all that it lacks. Without commands it is an empty set.
 func Open(list []tools.Tool, s *sched.Scheduler, cfg Config) (*Set, error) {
 	set := &Set{runner: cfg.Runner, sched: s, commands: make([]*Command, len(list)), live: map[string]*running{}}
+	if cfg.Spool != "" {
+		set.spool, cfg.Protected = spool.Folder(cfg.Spool), append(slices.Clone(cfg.Protected), cfg.Spool)
+	}
 	set.slots.Open(cmp.Or(cfg.Processes, DefaultProcesses), 0)
 	if cfg.Variable == nil {
 		cfg.Variable = os.LookupEnv

@@ -53,7 +53,9 @@ func (c *Command) Run(ctx context.Context, a *Attempt) (Result, error) {
 	r := &running{Running: Running{Key: a.Key, Tool: c.tool.Spec.Name, Due: a.Due}, cancel: cancel}
 	c.set.enter(r)
 	defer c.set.leave(r)
-	exit, err := c.runInRoom(ctx, c.job(a, r))
+	job := c.job(a, r)
+	defer c.set.spoolTo(job)()
+	exit, err := c.runInRoom(ctx, job)
 	if exit == nil {
 		return Result{}, c.notRun(ctx, err)
 	}
