@@ -7,6 +7,7 @@ import (
 
 	"github.com/ambit-tools/ambit/internal/battery"
 	"github.com/ambit-tools/ambit/runtime/internal/mutant"
+	"github.com/ambit-tools/ambit/runtime/isolate"
 )
 
 // TestMutants builds the patches of testdata/mutants and wants each to be noticed by the tests that
