@@ -17,6 +17,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime/internal/lease"
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
 	"github.com/ambit-tools/ambit/runtime/internal/outbox"
+	"github.com/ambit-tools/ambit/runtime/internal/processes"
 	"github.com/ambit-tools/ambit/runtime/internal/ruleinput"
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
 	"github.com/ambit-tools/ambit/runtime/internal/simhooks"
@@ -46,6 +47,8 @@ type Executor struct {
 	approvers    []runtime.Approver
 	participants transaction.Participants
 	attempts     attempt.Env
+	config       ProcessConfig      // of commands
+	processes    *processes.Set     // of the tools that are commands
 	live         func(journal.Live) // gets what handlers report; nil: none is set
 	polled       bool               // the application polls Requests
 

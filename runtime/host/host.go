@@ -73,6 +73,11 @@ func Open(ctx context.Context, cfg Config) (h *Host, err error) {
 	if err != nil {
 		return h, err
 	}
+	if run, err := h.processes(); err != nil {
+		return h, err
+	} else if run != nil {
+		options = append(options, run)
+	}
 	if cfg.Serve.Addr != "" {
 		h.metrics = metrics.New(registry)
 		options = append(options, engine.WithCounter(h.metrics))

@@ -34,7 +34,7 @@ type rig struct {
 
 func open(limit int, limits runtime.Limits) *rig {
 	r := &rig{tools: []tools.Tool{{Spec: &runtime.Spec{Name: "file_read", Limits: limits}}}}
-	r.Open(&r.sched, limit, r.tools, &r.queued)
+	r.Open(&r.sched, limit, r.tools, &r.queued, func(int) *sched.Slots { return nil })
 	return r
 }
 

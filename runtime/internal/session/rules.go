@@ -110,7 +110,7 @@ func statusOf(out *runtime.Outcome) rules.Status {
 		return rules.StatusOK
 	case out.Kind == runtime.Unknown:
 		return rules.StatusUnknown
-	case out.RolledBack, out.Kind == runtime.Failed:
+	case out.RolledBack, out.Kind == runtime.Failed && !out.Detail.Killed: // SEMANTICS 4.9.7
 		return rules.StatusError
 	}
 	return rules.StatusTimeout
