@@ -8,8 +8,8 @@ import (
 	"slices"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/audit"
 	"github.com/ambit-tools/ambit/runtime/engine"
-	"github.com/ambit-tools/ambit/runtime/inbox"
 	"github.com/ambit-tools/ambit/runtime/isolate"
 	"github.com/ambit-tools/ambit/runtime/tokens"
 	"github.com/ambit-tools/ambit/runtime/webhook"
@@ -53,20 +53,14 @@ func (h *Host) processes() (engine.Option, error) {
 // protected returns the paths that no command may reach: every file of the store and of its audit log, the
 // inbox, keys and tokens. Dir is absolute.
 func (c *Config) protected() []string {
-	list := []string{c.Dir, inbox.Dir(named(c.path(""))), tokens.FileOf(c.path(""))}
+	list := []string{c.Dir, tokens.FileOf(c.path(""))}
 	for _, suffix := range []string{
-		"", "-wal", "-shm", ".lock", ".fence", ".keys", ".keys.new", ".audit", ".anchor", ".objects", ".undo", ".boxes",
+		"", "-wal", "-shm", ".lock", ".fence", ".keys", ".keys.new", ".audit", ".audit" + audit.PublicSuffix, ".anchor", ".objects", ".undo", ".inbox", ".boxes",
 	} {
 		list = append(list, c.path(suffix))
 	}
 	for i := range c.Webhooks {
-		list = append(list, webhook.FileFor(c.path(""), &c.Webhooks[i]))
+		list = append(list, string(webhook.FileFor(c.path(""), &c.Webhooks[i])))
 	}
 	return list
 }
-
-// named is the path of a store.
-type named string
-
-// Path returns the path.
-func (n named) Path() string { return string(n) }
