@@ -22,7 +22,7 @@ type approvalPage struct {
 	Created, Expires                        moment
 	Arguments                               table
 	ArgumentsLink                           string
-	Hidden                                  bool // values are masked for this viewer that others may see
+	Hidden                                  bool // values are masked for this viewer that another viewer may see
 	Preview                                 *shownPreview
 	Runs                                    *shownCommand // nil: the tool has a handler
 	Rules                                   []ruleItem

@@ -78,7 +78,7 @@ func (p *pages) approvals(q *request) error {
 		Effects []string
 		Items   []waitingItem
 		Next    string
-		Waiting int // whoever may see it
+		Waiting int // requests, those included that this viewer may not see
 	}{f, f.set(), []string{"read", "write", "destructive"}, nil, next, p.exec.Stats().Waiting}
 	now := time.Now()
 	for _, v := range list {

@@ -56,7 +56,7 @@ func (p publisher) Publish(owner attempt.Owner, piece *live.Piece) {
 	if piece.Record {
 		counts := piece.Counts
 		c.transition(runtime.EventOutput, runtime.StateExecuting, &note{
-			at: c.clock(), live: &counts, output: int(piece.Bytes), dropped: int(piece.Dropped),
+			At: c.clock(), Live: &counts, Output: int(piece.Bytes), Dropped: int(piece.Dropped),
 		})
 	}
 }
@@ -90,5 +90,5 @@ func (p publisher) Started(owner attempt.Owner, of *journal.Process) error {
 // Stale records that what watched a process fell silent.
 func (p publisher) Stale(owner attempt.Owner) {
 	c := owner.(*call)
-	c.transition(runtime.EventStale, c.progress.State(), &note{at: c.clock()})
+	c.transition(runtime.EventStale, c.progress.State(), &note{At: c.clock()})
 }

@@ -53,8 +53,8 @@ func Of(ctx context.Context, exec *engine.Executor, id string, viewer operator.A
 // maxLooks is how many requests the operator policy is asked about for one page.
 const maxLooks = 1_000
 
-// Open returns a page of the requests that wait for answers, that f matches and that a viewer may see, those that
-// expire first before the others. With mine the page has those alone that the viewer may answer. next is where
+// Open returns a page of the requests that wait for answers, that f matches and that a viewer may see, in
+// the order in which they expire. With mine the page has those alone that the viewer may answer. next is where
 // the next page begins, zero when this is the last one. A page may have fewer than f.Limit requests before the
 // last: the operator policy is asked about at most 1,000 for each.
 func Open(ctx context.Context, exec *engine.Executor, f consent.RequestFilter, mine bool, viewer operator.Actor) (list []*Request, next consent.Place) {

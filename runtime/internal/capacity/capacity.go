@@ -33,14 +33,17 @@ type Capacity struct {
 	refused  atomic.Uint64
 	slots    []sched.Slots // by position in the registry
 	shared   func(tool int) *sched.Slots
+	registry []tools.Tool
+	queued   *atomic.Int64 // calls that wait for a slot
 }
 
 // Open sets how many calls may be in flight, and the limits of each tool. Calls that wait for a slot
-// are counted in queued. shared returns the slots that a tool shares with others, nil: none. A call takes
+// are counted in queued. shared returns the slots that a tool shares with other tools, nil: none. A call takes
 // one once it has the slot of its tool.
 func (c *Capacity) Open(s *sched.Scheduler, limit int, registry []tools.Tool, queued *atomic.Int64, shared func(tool int) *sched.Slots) {
 	c.shared = shared
 	c.sched, c.limit, c.slots = s, int64(limit), make([]sched.Slots, len(registry))
+	c.registry, c.queued = registry, queued
 	for i, t := range registry {
 		limits := t.Spec.Limits
 		queue := cmp.Or(limits.Queue, QueueFactor*limits.Concurrency) // NoQueue is negative
@@ -57,6 +60,20 @@ func (c *Capacity) InFlight() int { return int(c.inFlight.Load()) }
 
 // Refused returns how many calls exceeded the capacity.
 func (c *Capacity) Refused() uint64 { return c.refused.Load() }
+
+// Measure stores the figures of c in s. It visits the tools only while calls wait for a slot.
+func (c *Capacity) Measure(s *runtime.Stats) {
+	s.InFlight, s.AtCapacity, s.Queued = c.InFlight(), c.Refused(), int(c.queued.Load())
+	if s.Queued == 0 {
+		return
+	}
+	s.Queues = map[string]int{}
+	for i := range c.slots {
+		if n := c.slots[i].Waiting(); n > 0 {
+			s.Queues[c.registry[i].Spec.Name] = n
+		}
+	}
+}
 
 // Place returns the place of a new call, which holds nothing yet. tool is nil when there is no tool of
 // that name.
@@ -164,7 +181,7 @@ func (p *Place) RequestSlot(then func()) {
 	}
 }
 
-// requestShared queues the call for a slot that its tool shares with others, if it needs one (SEMANTICS
+// requestShared queues the call for a slot that its tool shares with other tools, if it needs one (SEMANTICS
 // 6.3.9).
 func (p *Place) requestShared() {
 	if p.shared != nil {
@@ -185,7 +202,7 @@ func (p *Place) Take() {
 	}
 }
 
-// Limited reports whether the tool has a limit for its calls, of its own or with others.
+// Limited reports whether the tool has a limit for its calls, of its own or shared.
 func (p *Place) Limited() bool { return p.shared != nil || p.slots().Limited() }
 
 // Overdue returns the outcome of a call of the tool that waited for a slot until its time was over.
