@@ -57,7 +57,7 @@ type Config struct {
 
 	// Runner starts the processes of tools that are commands. The default, a runner of package isolate whose
 	// private folders are in Dir/ambit.db.boxes, is wrong when processes run on another host, or in
-	// boxes that something else builds. It needs isolate.Enter in the first line of main.
+	// boxes that another program builds. It needs isolate.Enter in the first line of main.
 	Runner process.Runner
 	// Processes is how many processes of commands run at once, over all tools. The default of 5 is wrong when
 	// the host has memory and CPUs for more, or for fewer. SetProcesses changes it.

@@ -73,11 +73,6 @@ func Open(ctx context.Context, cfg Config) (h *Host, err error) {
 	if err != nil {
 		return h, err
 	}
-	if run, err := h.processes(); err != nil {
-		return h, err
-	} else if run != nil {
-		options = append(options, run)
-	}
 	if cfg.Serve.Addr != "" {
 		h.metrics = metrics.New(registry)
 		options = append(options, engine.WithCounter(h.metrics))
@@ -142,6 +137,11 @@ func (h *Host) open(ctx context.Context, operators operator.Policy) ([]engine.Op
 		engine.WithJournal(j), engine.WithPendingRequests(), engine.WithOperators(operators),
 		engine.WithErrorHandler(func(e *action.CallError) { h.cfg.report(e) }),
 	}
+	run, err := h.processes()
+	if err != nil {
+		return nil, err
+	}
+	options = append(options, run...)
 	if h.Feed != nil {
 		options = append(options, engine.WithLive(h.Feed.Live))
 	}

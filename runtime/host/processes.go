@@ -18,8 +18,8 @@ import (
 // SetProcesses changes how many processes of commands run at once, to at least one.
 func (h *Host) SetProcesses(n int) { h.Executor.SetProcesses(n) }
 
-// processes returns the option of the executor for tools that are commands; nil: there are none.
-func (h *Host) processes() (engine.Option, error) {
+// processes returns the options of the executor for tools that are commands, none where there is no such tool.
+func (h *Host) processes() ([]engine.Option, error) {
 	first := slices.IndexFunc(h.cfg.Tools, func(t *runtime.Tool) bool { return t.Spec().Command != nil })
 	if first < 0 {
 		return nil, nil
@@ -47,7 +47,7 @@ func (h *Host) processes() (engine.Option, error) {
 			return nil, fmt.Errorf("host: tool %q is a command: %w", h.cfg.Tools[first].Name(), err)
 		}
 	}
-	return engine.WithProcesses(cfg), nil
+	return []engine.Option{engine.WithProcesses(cfg)}, nil
 }
 
 // protected returns the paths that no command may reach: every file of the store and of its audit log, the
