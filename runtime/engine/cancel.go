@@ -70,11 +70,3 @@ func (e *Executor) Cancel(ctx context.Context, sessionID, callID string, by oper
 func (e *Executor) CancelNow(ctx context.Context, sessionID, callID string, by operator.Actor, reason string) error {
 	return e.sessionOf(sessionID).cancel(ctx, callID, by, reason, true)
 }
-
-// contextOf returns the context of a call that does not end with a caller's context.
-func (e *Executor) contextOf(session, id string) context.Context {
-	if e.hooks == nil || e.hooks.Context == nil {
-		return context.Background()
-	}
-	return e.hooks.Context(session, id)
-}

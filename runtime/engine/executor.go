@@ -21,6 +21,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime/internal/ruleinput"
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
 	"github.com/ambit-tools/ambit/runtime/internal/simhooks"
+	"github.com/ambit-tools/ambit/runtime/internal/snapshots"
 	"github.com/ambit-tools/ambit/runtime/internal/tally"
 	"github.com/ambit-tools/ambit/runtime/internal/tap"
 	"github.com/ambit-tools/ambit/runtime/internal/tools"
@@ -67,7 +68,8 @@ type Executor struct {
 	journal       journal.Journal // nil: nothing is recorded
 	inputs        ruleinput.Key
 	log           *commitlog.Writer // nil: there is no journal
-	lease         *lease.Lease      // nil: there is no journal
+	snapshots     *snapshots.Writer
+	lease         *lease.Lease // nil: there is no journal
 	sessions      sessions
 	seen          commands.Once
 	approvals     approvals.Approvals[*call]

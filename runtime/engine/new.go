@@ -18,6 +18,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime/internal/lease"
 	"github.com/ambit-tools/ambit/runtime/internal/processes"
 	"github.com/ambit-tools/ambit/runtime/internal/ruleinput"
+	"github.com/ambit-tools/ambit/runtime/internal/snapshots"
 	"github.com/ambit-tools/ambit/runtime/internal/tap"
 	"github.com/ambit-tools/ambit/runtime/internal/tools"
 	"github.com/ambit-tools/ambit/runtime/internal/usercode"
@@ -121,6 +122,7 @@ func (e *Executor) openLog() {
 		Report: func(err error) { e.report(&action.CallError{Err: err}) },
 	})
 	e.log = commitlog.New(commitlog.Config{Sched: &e.sched, Append: e.append, Written: e.lease.Wrote})
+	e.snapshots = snapshots.New(snapshots.Config{Sched: &e.sched, Journal: e.journal, Engine: e.engine, Log: e.log, Key: e.approvals.Key})
 }
 
 // append appends entries to the journal, whose code may panic.

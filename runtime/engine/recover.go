@@ -170,10 +170,9 @@ func (e *Executor) restore(ctx context.Context, h *history.History) error {
 		o.settleUndo(ctx)
 	}
 	for _, o := range unfinished {
-		if e.hooks != nil && e.hooks.Skip != nil && e.hooks.Skip(o.of.Session, o.of.ID) {
-			continue
+		if !e.hooks.Skips(o.of.Session, o.of.ID) {
+			o.settle(ctx, stale)
 		}
-		o.settle(ctx, stale)
 	}
 	return nil
 }
@@ -237,7 +236,7 @@ func (e *Executor) callOf(s *Session, r *history.Call, rec *callRecord) *call {
 		p = &runNode{}
 	}
 	run := &Run{session: s, id: r.Run, agent: r.Agent, principal: r.Principal, node: p}
-	ctx := e.contextOf(s.id, r.ID)
+	ctx := e.hooks.ContextOf(s.id, r.ID)
 	c := &call{
 		work: work{
 			ident: ident{

@@ -243,3 +243,16 @@ func (p *Place) Release(now func() time.Time, began time.Time) {
 
 // slots returns the slots of the tool, which exists.
 func (p *Place) slots() *sched.Slots { return &p.capacity.slots[p.tool.Index] }
+
+// EnterForUndo admits an undo that a shutdown waits for, because the undo must be recorded. It refuses an undo that is
+// recorded once the executor is shut. Without a journal there is nothing to record, and it admits every undo.
+func (c *Capacity) EnterForUndo(recorded bool) bool {
+	if c.Gate.Enter() {
+		return true
+	}
+	if recorded {
+		return false
+	}
+	c.Gate.Force()
+	return true
+}

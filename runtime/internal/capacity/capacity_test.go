@@ -208,3 +208,15 @@ func TestMeasure(t *testing.T) {
 	release(places[2])
 	assert.Equal(t, runtime.Stats{InFlight: 4}, figures())
 }
+
+// TestEnterForUndo: after a shutdown no undo begins that would have to be recorded. An undo that is admitted is waited for.
+func TestEnterForUndo(t *testing.T) {
+	r := open(1, runtime.Limits{})
+	require.True(t, r.EnterForUndo(true))
+	r.Gate.Shut()
+	assert.False(t, r.EnterForUndo(true))
+	require.True(t, r.EnterForUndo(false))
+	gone := make(chan struct{})
+	close(gone)
+	assert.EqualValues(t, 2, r.Gate.Wait(&r.sched, nil, gone))
+}
