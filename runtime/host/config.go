@@ -19,6 +19,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime/audit"
 	"github.com/ambit-tools/ambit/runtime/journal"
 	"github.com/ambit-tools/ambit/runtime/opa"
+	"github.com/ambit-tools/ambit/runtime/process"
 	"github.com/ambit-tools/ambit/runtime/webhook"
 )
 
@@ -53,6 +54,17 @@ type Config struct {
 	// Origin is the name of the key that a new Dir gets for its audit log; ambit.local/host by
 	// default, which is wrong when the logs of several stores are compared in one place.
 	Origin string
+
+	// Runner starts the processes of tools that are commands. The default, a runner of package isolate whose
+	// private folders are in Dir/ambit.db.boxes, is wrong when processes run on another host, or in
+	// boxes that another program builds. It needs isolate.Enter in the first line of main.
+	Runner process.Runner
+	// Processes is how many processes of commands run at once, over all tools. The default of 5 is wrong when
+	// the host has memory and CPUs for more, or for fewer. SetProcesses changes it.
+	Processes int
+	// Caches is the folder for the caches of commands. The default, Dir/ambit.db.caches, is wrong when
+	// Dir is on a disk that is small or slow, or is backed up as a whole.
+	Caches string
 
 	// Webhooks are told of what waits for people. Each keeps its position beside the store.
 	Webhooks []webhook.Endpoint
@@ -113,6 +125,8 @@ func (c *Config) check() error {
 		return errors.New("host: Config has Webhooks and Journal: webhooks are told of the entries of the host's own store")
 	case c.Journal != nil && c.Serve.Addr != "":
 		return errors.New("host: Config has Serve and Journal: the stream shows the entries of the host's own store")
+	case c.Processes < 0:
+		return errors.New("host: Config.Processes is negative")
 	case c.Grace < 0:
 		return errors.New("host: Config.Grace is negative")
 	}

@@ -137,6 +137,11 @@ func (h *Host) open(ctx context.Context, operators operator.Policy) ([]engine.Op
 		engine.WithJournal(j), engine.WithPendingRequests(), engine.WithOperators(operators),
 		engine.WithErrorHandler(func(e *action.CallError) { h.cfg.report(e) }),
 	}
+	run, err := h.processes()
+	if err != nil {
+		return nil, err
+	}
+	options = append(options, run...)
 	if h.Feed != nil {
 		options = append(options, engine.WithLive(h.Feed.Live))
 	}

@@ -48,6 +48,7 @@ type Command struct {
 	Call    string `json:"call,omitempty"`
 	Run     string `json:"run,omitempty"`     // of undo, when there is no call
 	DryRun  bool   `json:"dry_run,omitempty"` // of undo: only report what would be undone
+	Now     bool   `json:"now,omitempty"`     // of cancel: the process of a command gets no grace
 	Request string `json:"request,omitempty"` // of approve and deny
 	Grant   string `json:"grant,omitempty"`   // of revoke
 
@@ -85,7 +86,7 @@ type CommandResult = journal.CommandResult
 func (c *Command) recorded() *journal.Command {
 	r := &journal.Command{
 		Nonce: c.Nonce, Kind: c.Kind, Session: c.Session, Run: c.Run, Call: c.Call, Request: c.Request, Grant: c.Grant,
-		DryRun: c.DryRun, Reason: c.Reason, User: c.User, MAC: c.MAC,
+		DryRun: c.DryRun, Now: c.Now, Reason: c.Reason, User: c.User, MAC: c.MAC,
 	}
 	if c.Token != nil {
 		r.Token = &journal.CommandToken{Name: c.Token.Name, ID: c.Token.ID, Groups: c.Token.Groups}

@@ -54,7 +54,11 @@ func (c *Command) execute(ctx context.Context, e *engine.Executor) CommandResult
 	case CommandUndo:
 		res = c.undo(ctx, s)
 	case CommandCancel:
-		res = resultOf(s.Cancel(ctx, c.Call, c.actor(), c.Reason))
+		end := e.Cancel
+		if c.Now {
+			end = e.CancelNow
+		}
+		res = resultOf(end(ctx, c.Session, c.Call, c.actor(), c.Reason))
 	default:
 		res = resultOf(s.Resolve(ctx, c.Call, action.ResolveRequest{TookEffect: c.Happened, By: c.actor(), Reason: c.Reason}))
 	}

@@ -2,6 +2,7 @@ package isolate_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -121,6 +122,9 @@ func TestAttacksWork(t *testing.T) {
 	c.Env = append(os.Environ(), "AMBIT_ACT=attacks", "AMBIT_UNBOXED=1", "AMBIT_TARGET="+string(text), "HOME="+t.TempDir())
 	c.SysProcAttr = &syscall.SysProcAttr{Unshareflags: syscall.CLONE_NEWNS | syscall.CLONE_NEWIPC}
 	out, err := c.Output()
+	if errors.Is(err, syscall.EPERM) {
+		t.Skip("this host gives no namespaces, in which the attacks could be made without a box")
+	}
 	require.NoError(t, err)
 	judge(t, string(out), false)
 	stopped := 0

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
@@ -95,6 +96,9 @@ func TestDaemonsEndWithTheirCommand(t *testing.T) {
 func TestManyBackgroundProcessesUnderASmallLimit(t *testing.T) {
 	f := forms()[0]
 	r := f.open(t)
+	if battery.Full(t) && !cgo() {
+		t.Skip("this program is built without cgo, whose threads and data count in the limits of a process")
+	}
 	for i := range battery.Count(t, 1, 10) {
 		job := scriptJob(t, f, "i=0; while [ $i -lt 40 ]; do sleep 100 & i=$((i+1)); done; exit 3", markOf(t, i))
 		job.Spec.Limits.Memory, job.Spec.Limits.Processes = 128<<20, 64
@@ -102,6 +106,12 @@ func TestManyBackgroundProcessesUnderASmallLimit(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, 3, exit.Code, "%+v %s", exit, exit.Stderr.Head)
 	}
+}
+
+// cgo says whether this program is built with cgo.
+func cgo() bool {
+	info, _ := debug.ReadBuildInfo()
+	return info != nil && slices.Contains(info.Settings, debug.BuildSetting{Key: "CGO_ENABLED", Value: "1"})
 }
 
 // TestKilledFromOutside kills the agent, the shim or init, each with SIGKILL. With namespaces nothing
@@ -247,13 +257,16 @@ func TestKillSparesAReusedPID(t *testing.T) {
 	if os.Getuid() != 0 {
 		t.Skip("to choose a pid needs a privilege over the namespace of pids")
 	}
+	rounds := battery.Count(t, 2, 5)
 	c := exec.Command("/proc/self/exe")
-	c.Env = append(os.Environ(), "AMBIT_ACT=reuse", fmt.Sprint("AMBIT_ROUNDS=", battery.Count(t, 2, 5)))
+	c.Env = append(os.Environ(), "AMBIT_ACT=reuse", fmt.Sprint("AMBIT_ROUNDS=", rounds))
 	c.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWPID | syscall.CLONE_NEWNS, Unshareflags: syscall.CLONE_NEWNS}
 	out, err := c.CombinedOutput()
+	if errors.Is(err, syscall.EPERM) {
+		t.Skip("this host gives no namespace of pids, in which one could be chosen")
+	}
 	require.NoError(t, err, "%s", out)
-	require.Regexp(t, `^spared [1-9]\d*\n$`, string(out))
-	t.Logf("rounds in which the pid was reused: %s", out)
+	require.Equal(t, fmt.Sprintf("spared %d\n", rounds), string(out))
 }
 
 // reuse is init of a namespace: it gives the pid of a process that has ended to another one.
@@ -269,7 +282,10 @@ func reuse() error {
 	t := &testing.T{}
 	r := f.open(t)
 	reused := 0
-	for i := range rounds {
+	for i := 0; reused < rounds; i++ { // a thread may take the pid: then the round is repeated
+		if i > 20*rounds {
+			return fmt.Errorf("%d rounds, and the pid was reused in %d", i, reused)
+		}
 		var id process.ProcessID
 		job := scriptJob(t, f, "exit 0", fmt.Sprint("reuse-", i))
 		job.Started = func(_ context.Context, p process.ProcessID) error { id = p; return nil }
@@ -287,7 +303,7 @@ func reuse() error {
 		if innocent.Process.Pid != id.PID {
 			_ = innocent.Process.Kill()
 			_ = innocent.Wait()
-			continue // a thread took the pid
+			continue
 		}
 		reused++
 		if err := r.Kill(context.Background(), id); err != nil {

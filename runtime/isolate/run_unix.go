@@ -135,7 +135,7 @@ func feed(input io.Reader) (*os.File, error) {
 
 // command is the shim.
 func (u *run) command(input, program, control *os.File) (*exec.Cmd, *process.Streams) {
-	s := process.NewStreams(u.job.Spec.Limits.Output, u.job.Output)
+	s := process.NewStreams(u.job)
 	cmd := exec.Command(self)
 	cmd.Args = []string{rolePlain}
 	if u.levels.Namespaces {

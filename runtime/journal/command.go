@@ -18,6 +18,7 @@ type Command struct {
 	Request string `json:"request,omitempty"`
 	Grant   string `json:"grant,omitempty"`
 	DryRun  bool   `json:"dry_run,omitempty"` // of undo: nothing was to be done
+	Now     bool   `json:"now,omitempty"`     // of cancel: the process of a command got no grace
 	Reason  string `json:"reason,omitempty"`  // as the person gave it
 	User    string `json:"user,omitempty"`    // of the operating system, where the record's By is another name
 	MAC     string `json:"mac,omitempty"`     // the signature, of all that the command said

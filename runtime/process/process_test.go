@@ -187,9 +187,9 @@ func TestStreamsWait(t *testing.T) {
 		began := time.Now()
 		var got []process.Chunk
 		var at []time.Duration
-		s := process.NewStreams(100, func(c process.Chunk) {
+		s := process.NewStreams(&process.Job{Spec: &process.Spec{Limits: process.Limits{Output: 100}}, Output: func(c process.Chunk) {
 			got, at = append(got, c), append(at, time.Since(began))
-		})
+		}})
 		_, _ = s.Writer(process.Stdout).Write([]byte("a"))
 		time.Sleep(time.Millisecond)
 		_, _ = s.Writer(process.Stdout).Write([]byte("b"))
@@ -199,6 +199,16 @@ func TestStreamsWait(t *testing.T) {
 		require.Equal(t, "ab", string(got[0].Data))
 		require.Equal(t, 100*time.Millisecond, at[0])
 	})
+}
+
+// TestSpool: all that a process writes is spooled before it is kept, beyond what is kept too.
+func TestSpool(t *testing.T) {
+	var got [2]string
+	s := process.NewStreams(&process.Job{Spec: &process.Spec{Limits: process.Limits{Output: 2}}, Spool: func(i process.Stream, b []byte) { got[i] += string(b) }})
+	_, _ = s.Writer(process.Stdout).Write([]byte("abcdef"))
+	_, _ = s.Writer(process.Stderr).Write([]byte("x"))
+	s.Close()
+	require.Equal(t, [2]string{"abcdef", "x"}, got)
 }
 
 func TestEnvironment(t *testing.T) {

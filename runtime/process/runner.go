@@ -68,6 +68,10 @@ type Job struct {
 	// Chunk.Offset shows the gap. It may be nil.
 	Output func(Chunk)
 
+	// Spool is called with all that the process writes, before it is kept: one call at a time for each
+	// stream. The process waits for it. It may be nil.
+	Spool func(Stream, []byte)
+
 	// Beat is called about once a second while the process runs. It may be nil.
 	Beat func(Usage)
 }

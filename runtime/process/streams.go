@@ -17,8 +17,9 @@ const (
 // process down. A Streams is safe for concurrent use.
 type Streams struct {
 	keep [2]*Keeper
-	to   func(Chunk) // nil: only kept
-	most int64       // bytes that are passed on of each stream
+	to   func(Chunk)          // nil: only kept
+	most int64                // bytes that are passed on of each stream
+	tee  func(Stream, []byte) // nil: none
 
 	mu      sync.Mutex
 	pending [2][]byte
@@ -29,10 +30,11 @@ type Streams struct {
 	closed  bool
 }
 
-// NewStreams returns the streams of a process. Of each, at most so many bytes are kept, and passed
-// on to a function that may be nil. Close must be called.
-func NewStreams(most int64, to func(Chunk)) *Streams {
-	s := &Streams{keep: [2]*Keeper{NewKeeper(most), NewKeeper(most)}, to: to, most: most,
+// NewStreams returns the streams of the process of a job: what its limits say is kept, and passed on to
+// its Output and its Spool. Close must be called.
+func NewStreams(job *Job) *Streams {
+	most, to := job.Spec.Limits.Output, job.Output
+	s := &Streams{keep: [2]*Keeper{NewKeeper(most), NewKeeper(most)}, to: to, most: most, tee: job.Spool,
 		wake: make(chan struct{}, 1), done: make(chan struct{})}
 	if to == nil {
 		close(s.done)
@@ -49,6 +51,9 @@ func (f writerFunc) Write(b []byte) (int, error) { return f(b) }
 // Writer returns where the output of a process goes. Its Write never fails or waits.
 func (s *Streams) Writer(i Stream) io.Writer {
 	return writerFunc(func(b []byte) (int, error) {
+		if s.tee != nil {
+			s.tee(i, b)
+		}
 		if s.to != nil {
 			s.add(i, b)
 		}

@@ -92,7 +92,7 @@ func (r *FakeRunner) Run(ctx context.Context, job *process.Job) (*process.Exit, 
 
 // play writes what an act writes and waits as it does.
 func (r *FakeRunner) play(ctx context.Context, job *process.Job, act Act, p *fakeProcess, levels process.Enforcement) (*process.Exit, error) {
-	streams := process.NewStreams(job.Spec.Limits.Output, job.Output)
+	streams := process.NewStreams(job)
 	exit := &process.Exit{Code: act.Code, ID: p.id, Levels: levels, Usage: act.Usage}
 	for range act.Beats {
 		if job.Beat != nil {

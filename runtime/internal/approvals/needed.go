@@ -6,11 +6,11 @@ import (
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/consent"
+	"github.com/ambit-tools/ambit/runtime/internal/bind"
 	"github.com/ambit-tools/ambit/runtime/internal/callctx"
 	"github.com/ambit-tools/ambit/runtime/internal/outcomes"
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
 	"github.com/ambit-tools/ambit/runtime/internal/tools"
-	"github.com/ambit-tools/ambit/runtime/process"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
@@ -104,22 +104,11 @@ func (a *Approvals[C]) View(r consent.Request, t *tools.Tool, args wire.Value) *
 	}
 	if args != nil {
 		v.Shown = a.Show(args, revealed(spec))
-		v.Command = invocation(t, args)
+		if p, isCommand := args.(*bind.Planned); isCommand {
+			v.Command = p.Plan // a sensitive member is never an argument
+		}
 	}
 	return v
-}
-
-// invocation returns what a tool would run for arguments; nil: it has a handler. A sensitive member is never
-// an argument.
-func invocation(t *tools.Tool, args wire.Value) *process.Invocation {
-	if t == nil || t.Hooks == nil || t.Hooks.Command == nil || t.Spec.Command == nil {
-		return nil
-	}
-	argv, err := t.Hooks.Command.Argv(args)
-	if err != nil { // the decoder has refused such arguments
-		return nil
-	}
-	return t.Spec.Command.Invocation(argv)
 }
 
 // revealed returns the members that a declaration reveals to approvers (SEMANTICS 5.9). spec may be nil.

@@ -14,7 +14,6 @@ import (
 	"github.com/ambit-tools/ambit/runtime/internal/callctx"
 	"github.com/ambit-tools/ambit/runtime/internal/tools"
 	"github.com/ambit-tools/ambit/runtime/process"
-	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
 // TestStart: a call starts once by its approval, as it was approved, and code of its tool is told who approved it.
@@ -120,13 +119,11 @@ func TestViewOfACommand(t *testing.T) {
 	w := open(t)
 	q := question("c1", time.Hour)
 	r := consent.Request{}
-	tool := &tools.Tool{Spec: &runtime.Spec{Command: &process.Command{Program: "git"}}, Hooks: &bind.Hooks{Command: &bind.Command{
-		Argv: func(wire.Value) ([]string, error) { return []string{"git", "log"}, nil },
-	}}}
-	assert.Equal(t, &process.Invocation{Program: "git", Argv: []string{"git", "log"}}, w.View(r, tool, q.Call.Args).Command)
+	tool := &tools.Tool{Spec: &runtime.Spec{}}
+	plan := &process.Invocation{Program: "git", Argv: []string{"git", "log"}}
+	v := w.View(r, tool, &bind.Planned{Value: q.Call.Args, Plan: plan})
+	assert.Equal(t, plan, v.Command)
+	assert.JSONEq(t, `{"path":"a.md"}`, string(v.Shown))
 	assert.Nil(t, w.View(r, tool, nil).Command, "it is over")
-	tool.Hooks.Command.Argv = func(wire.Value) ([]string, error) { return nil, assert.AnError }
-	assert.Nil(t, w.View(r, tool, q.Call.Args).Command)
-	tool.Hooks.Command = nil
 	assert.Nil(t, w.View(r, tool, q.Call.Args).Command, "it has a handler")
 }

@@ -43,6 +43,7 @@ func (c *Command) handle(ctx context.Context, in wire.Value) (wire.Value, error)
 	})
 	if res.Process != nil {
 		at.ProcessEnded(res.Process)
+		c.set.Unspool(res.Process.ID.Mark) // a crash before the next entry is durable loses what it wrote
 	}
 	return res.Output, err
 }

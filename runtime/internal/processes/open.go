@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
+	"github.com/ambit-tools/ambit/runtime/internal/spool"
 	"github.com/ambit-tools/ambit/runtime/internal/tools"
 	"github.com/ambit-tools/ambit/runtime/process"
 )
@@ -18,6 +20,9 @@ import (
 // list gets as its handler what runs its process.
 func Open(list []tools.Tool, s *sched.Scheduler, cfg Config) (*Set, error) {
 	set := &Set{runner: cfg.Runner, sched: s, commands: make([]*Command, len(list)), live: map[string]*running{}}
+	if cfg.Spool != "" {
+		set.spool, cfg.Protected = spool.Folder(cfg.Spool), append(slices.Clone(cfg.Protected), cfg.Spool)
+	}
 	set.slots.Open(cmp.Or(cfg.Processes, DefaultProcesses), 0)
 	if cfg.Variable == nil {
 		cfg.Variable = os.LookupEnv

@@ -14,6 +14,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/internal/bind"
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
+	"github.com/ambit-tools/ambit/runtime/internal/spool"
 	"github.com/ambit-tools/ambit/runtime/internal/tools"
 	"github.com/ambit-tools/ambit/runtime/process"
 )
@@ -31,6 +32,7 @@ type Config struct {
 	Workspace string                           // an absolute folder that commands read; empty: none
 	Protected []string                         // paths that no command may reach, such as the store
 	Caches    string                           // the folder in which each tool has one for its caches; empty: none
+	Spool     string                           // the folder for what processes write, until their end is recorded; empty: it is lost with the agent
 	Variable  func(name string) (string, bool) // of the host, such as os.LookupEnv
 	Processes int                              // how many run at once; 0: DefaultProcesses
 }
@@ -41,6 +43,7 @@ type Set struct {
 	sched    *sched.Scheduler
 	slots    sched.Slots
 	commands []*Command
+	spool    spool.Folder // empty: none
 
 	mu   sync.Mutex
 	live map[string]*running // by the key of an attempt

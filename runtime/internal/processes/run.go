@@ -53,7 +53,9 @@ func (c *Command) Run(ctx context.Context, a *Attempt) (Result, error) {
 	defer end()
 	c.set.enter(r)
 	defer c.set.leave(r)
-	exit, err := c.runInRoom(ctx, c.job(a, r), a.Due)
+	job := c.job(a, r)
+	defer c.set.spoolTo(job)()
+	exit, err := c.runInRoom(ctx, job, a.Due)
 	if exit == nil {
 		return Result{}, c.notRun(ctx, err)
 	}

@@ -15,7 +15,8 @@ func NewCancel() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "cancel --store FILE --call ID",
 		Short:   "End a call that runs, or waits",
-		Example: `  ambit cancel --store ambit.db --call c7 --reason "it takes too long"`,
+		Example: `  ambit cancel --store ambit.db --call c7 --reason "it takes too long"
+  ambit cancel --store ambit.db --call c7 --now`,
 		Args:    cmdutil.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return v.sendAboutCall(cmd, inbox.CommandCancel)
@@ -23,6 +24,7 @@ func NewCancel() *cobra.Command {
 	}
 	v.flags(cmd)
 	v.aboutCall(cmd)
+	cmd.Flags().BoolVar(&v.Now, "now", false, "end the process of a command with SIGKILL, without its grace")
 	return cmd
 }
 

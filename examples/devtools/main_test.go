@@ -1,0 +1,52 @@
+package main
+
+import (
+	"bytes"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ambit-tools/ambit/examples/devtools/devtools"
+	"github.com/ambit-tools/ambit/internal/battery"
+	"github.com/ambit-tools/ambit/runtime/isolate"
+)
+
+func TestMain(m *testing.M) {
+	isolate.Enter()
+	battery.Main(m)
+}
+
+// TestRun makes the calls of the example: each act that this host can run ends as it should, and each
+// that it cannot is named.
+func TestRun(t *testing.T) {
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip("git is not installed")
+	}
+	var out bytes.Buffer
+	_, without, err := runnable(devtools.Tools(devtools.UnimplementedHandler{}))
+	require.NoError(t, err)
+	var leaveOut []string
+	if !battery.Full(t) { // it compiles a part of the standard library
+		leaveOut = []string{devtools.GoTestName}
+		without[devtools.GoTestName] = "not asked for"
+	}
+	require.NoError(t, run(t.Context(), &out, t.TempDir(), leaveOut...))
+	t.Log(out.String())
+	for i, want := range []string{
+		"returns the sum of numbers", "denied invalid_input", `"matches":0`, `range list {\n`, `"Action":"pass"`, " total\\n1\\n",
+		"Permission denied", "timed_out deadline", `alice is asked about ["uname" "-s"], isolation process, and approves` + "\n  completed",
+	} {
+		parts := strings.Split(out.String(), "\n\n")
+		name := calls[i].Tool
+		assert.True(t, strings.HasPrefix(parts[i], name+" "), parts[i])
+		if without[name] != "" {
+			want = name + " is left out: "
+		}
+		assert.Contains(t, parts[i], want)
+	}
+	assert.NotContains(t, out.String(), `"stdout":"leaked`)
+	assert.NotContains(t, out.String(), `changed\n`)
+}

@@ -1,0 +1,66 @@
+package host
+
+import (
+	"cmp"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/audit"
+	"github.com/ambit-tools/ambit/runtime/engine"
+	"github.com/ambit-tools/ambit/runtime/isolate"
+	"github.com/ambit-tools/ambit/runtime/tokens"
+	"github.com/ambit-tools/ambit/runtime/webhook"
+)
+
+// SetProcesses changes how many processes of commands run at once, to at least one.
+func (h *Host) SetProcesses(n int) { h.Executor.SetProcesses(n) }
+
+// processes returns the options of the executor for tools that are commands, none where there is no such tool.
+func (h *Host) processes() ([]engine.Option, error) {
+	first := slices.IndexFunc(h.cfg.Tools, func(t *runtime.Tool) bool { return t.Spec().Command != nil })
+	if first < 0 {
+		return nil, nil
+	}
+	dir, err := filepath.Abs(h.cfg.Dir)
+	if err != nil {
+		return nil, fmt.Errorf("host: %w", err)
+	}
+	own := h.cfg
+	own.Dir = dir
+	cfg := engine.ProcessConfig{
+		Runner: own.Runner, Caches: cmp.Or(own.Caches, own.path(".caches")), Spool: own.path(".spool"), Processes: own.Processes, Protected: own.protected(),
+	}
+	if own.Workspace != "" {
+		if cfg.Workspace, err = filepath.Abs(own.Workspace); err != nil {
+			return nil, fmt.Errorf("host: %w", err)
+		}
+	}
+	if cfg.Runner == nil {
+		boxes := own.path(".boxes")
+		if err := os.MkdirAll(boxes, 0o700); err != nil {
+			return nil, fmt.Errorf("host: %w", err)
+		}
+		if cfg.Runner, err = isolate.New(isolate.Options{Folder: boxes}); err != nil {
+			return nil, fmt.Errorf("host: tool %q is a command: %w", h.cfg.Tools[first].Name(), err)
+		}
+	}
+	return []engine.Option{engine.WithProcesses(cfg)}, nil
+}
+
+// protected returns the paths that no command may reach: every file of the store and of its audit log, the
+// inbox, keys and tokens. Dir is absolute.
+func (c *Config) protected() []string {
+	list := []string{c.Dir, tokens.FileOf(c.path(""))}
+	for _, suffix := range []string{
+		"", "-wal", "-shm", ".lock", ".fence", ".keys", ".keys.new", ".audit", ".audit" + audit.PublicSuffix, ".anchor", ".objects", ".undo", ".inbox", ".boxes",
+	} {
+		list = append(list, c.path(suffix))
+	}
+	for i := range c.Webhooks {
+		list = append(list, string(webhook.FileFor(c.path(""), &c.Webhooks[i])))
+	}
+	return list
+}

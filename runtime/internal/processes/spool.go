@@ -1,0 +1,54 @@
+package processes
+
+import (
+	"sync"
+
+	"github.com/ambit-tools/ambit/runtime/internal/spool"
+	"github.com/ambit-tools/ambit/runtime/process"
+)
+
+// spoolTo makes a job spool what it writes, from its first byte on, and returns what ends that. The files
+// stay until Unspool. A spool that cannot be made, as on a full disk, is none: it is there for a
+// crash, and the process runs without it.
+func (s *Set) spoolTo(job *process.Job) (end func()) {
+	if s.spool == "" {
+		return func() {}
+	}
+	var files *spool.Spool
+	begin := sync.OnceFunc(func() { files, _ = s.spool.Create(job.Mark, job.Spec.Limits.Output) })
+	job.Spool = func(i process.Stream, b []byte) {
+		if len(b) == 0 {
+			return
+		}
+		if begin(); files != nil {
+			files.Write(i, b)
+		}
+	}
+	return func() {
+		begin = func() {}
+		if files != nil {
+			_ = files.Close()
+		}
+	}
+}
+
+// Spooled returns what a process of an earlier executor wrote, by the mark that was recorded with it. The
+// error is fs.ErrNotExist where it wrote nothing.
+func (s *Set) Spooled(mark string) (stdout, stderr process.Output, err error) {
+	return s.spool.Read(mark)
+}
+
+// Unspool removes what a process wrote, once its end is durable in the journal.
+func (s *Set) Unspool(mark string) {
+	if s.spool != "" {
+		_ = s.spool.Remove(mark) // the next start sweeps
+	}
+}
+
+// SweepSpool removes what processes of earlier executors wrote but for those to keep, at a start.
+func (s *Set) SweepSpool(keep func(mark string) bool) error {
+	if s.spool == "" {
+		return nil
+	}
+	return s.spool.Sweep(keep)
+}
