@@ -43,7 +43,7 @@ func defaultsLevel() level[Defaults] {
 			read: func(p *parser, n *node, d *Defaults) { d.Dedupe = p.dedupe(n, "defaults.dedupe") }},
 		{name: "limits", is: mapping("limits"), doc: "What one call may use; a tool may declare some of these limits, and inherits the rest.", rules: "6.3",
 			read: func(p *parser, n *node, d *Defaults) {
-				walk(p, n, p.levels.limits, "defaults.limits", n.pos, &d.Limits)
+				d.LimitKeys = walk(p, n, p.levels.limits, "defaults.limits", n.pos, &d.Limits)
 			}},
 	}}
 }

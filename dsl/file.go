@@ -89,6 +89,7 @@ type Tool struct {
 	Rules         *Rules
 	Deprecated    *Deprecated
 	Keys          map[string]Pos // where each key of the tool stands, as declared
+	LimitKeys     map[string]Pos // where each of its limits stands: in the tool, or in the defaults
 }
 
 // Limits caps what a call, or all calls of a tool together, may use. Sizes are in
@@ -195,6 +196,7 @@ type Defaults struct {
 	ConsentTimeout time.Duration
 	Dedupe         Dedupe
 	Limits         Limits
+	LimitKeys      map[string]Pos
 }
 
 // A Command is what a tool runs in place of a handler. Exactly one of Run and Shell is set.

@@ -2,6 +2,7 @@ package dsl
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -95,6 +96,7 @@ func (p *parser) parseTool(e pair) *Tool {
 	t := &Tool{
 		Name: e.name, Pos: e.key, Effect: defaultEffect,
 		Deadline: p.defaults.Deadline, Limits: p.defaults.Limits, Dedupe: p.defaults.Dedupe,
+		LimitKeys: maps.Clone(p.defaults.LimitKeys),
 	}
 	t.Keys = walk(p, e.val, p.levels.tool, "tool "+quote(e.name), e.key, t)
 	if t.Command != nil {
@@ -128,6 +130,10 @@ func toolLimits() keys[Limits] {
 
 func (p *parser) parseLimits(n *node, t *Tool) {
 	places := walk(p, n, p.levels.limits, "limits", n.pos, &t.Limits)
+	if t.LimitKeys == nil {
+		t.LimitKeys = map[string]Pos{}
+	}
+	maps.Copy(t.LimitKeys, places)
 	p.later(func() {
 		p.checkProcessLimits(t, n, places)
 		at, own := places["queue"]

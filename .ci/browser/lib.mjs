@@ -104,7 +104,8 @@ export async function axe(page, what) {
   assert.deepEqual(found, [], what);
 }
 
-// fits wants a page no wider than the screen, and targets that a finger meets.
+// fits wants a page no wider than the screen, no bar of more than a third of its height, and on a phone targets that a
+// finger meets.
 export async function fits(page, what) {
   const [width, screen, wide] = await page.evaluate(() => [
     document.documentElement.scrollWidth,
@@ -113,7 +114,7 @@ export async function fits(page, what) {
   ]);
   assert.equal(width, screen, `${what}: ${wide.join(" | ")}`);
   const small = await page.evaluate(() =>
-    [...document.querySelectorAll("a, button, input:not([type=hidden]), select, summary")]
+    [...document.querySelectorAll(innerWidth < 640 ? "a, button, input:not([type=hidden]), select, summary" : "nothing")]
       .filter((e) => e.checkVisibility() && !e.matches(".skip, p > a:not([class])"))
       .map((e) => [e, (e.matches("[type=radio], [type=checkbox]") ? e.closest("label") : e).getBoundingClientRect()])
       .filter(([, box]) => box.height < 43.5 || box.width < 43.5)
@@ -126,7 +127,12 @@ export async function fits(page, what) {
 
 // shot keeps a picture of a page.
 export async function shot(page, name) {
-  if (out) await page.screenshot({ path: `${out}/${name.replaceAll(/[^a-z0-9]+/gi, "-")}.png`, fullPage: true });
+  if (!out) return;
+  const was = page.viewportSize();
+  const height = await page.evaluate(() => document.documentElement.scrollHeight);
+  await page.setViewportSize({ ...was, height: Math.max(was.height, Math.min(height, 6000)) }); // what sticks to the bottom is there
+  await page.screenshot({ path: `${out}/${name.replaceAll(/[^a-z0-9]+/gi, "-")}.png`, fullPage: true });
+  await page.setViewportSize(was);
 }
 
 // until waits, without a limit of its own, until a condition holds.

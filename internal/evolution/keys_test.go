@@ -112,7 +112,7 @@ func leaves(path string, s reflect.Type) (all []string) {
 		if slices.Contains([]string{"Pos", "Keys", "Input", "Output", "State"}, f.Name) && !(path == "Limits.") {
 			continue
 		}
-		if f.Name == "Command" || f.Name == "Isolation" || f.Name == "Process" { // of tools without a handler: see TestCommands
+		if slices.Contains([]string{"Command", "Isolation", "Process", "LimitKeys"}, f.Name) { // of tools without a handler: see TestCommands
 			continue
 		}
 		of := f.Type

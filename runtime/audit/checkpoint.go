@@ -14,6 +14,8 @@ import (
 
 	"golang.org/x/mod/sumdb/note"
 	"golang.org/x/mod/sumdb/tlog"
+
+	"github.com/ambit-tools/ambit/runtime/internal/merkle"
 )
 
 // A Checkpoint says what a log was when it had Size entries.
@@ -88,15 +90,15 @@ func recent(list []Checkpoint, size uint64, most int) []Checkpoint {
 // key, its size and its root, a line each, as C2SP tlog-checkpoint has it. Where the
 // journal was restored there is a line more.
 func sign(t *tree, restored []uint64, signer note.Signer) ([]byte, error) {
-	text := signer.Name() + "\n" + strconv.FormatUint(t.size, 10) + "\n" + t.root().String() + "\n" + restoresLine(restored)
+	text := signer.Name() + "\n" + strconv.FormatUint(t.Size, 10) + "\n" + t.Root().String() + "\n" + restoresLine(restored)
 	return note.Sign(&note.Note{Text: text}, signer)
 }
 
 // pack joins a signed note and its hints.
 func pack(signed []byte, t *tree, leaves []tlog.Hash) []byte {
-	out := make([]byte, 0, len(signed)+1+(len(t.peaks)+len(leaves))*tlog.HashSize)
+	out := make([]byte, 0, len(signed)+1+(len(t.Peaks)+len(leaves))*tlog.HashSize)
 	out = append(append(out, signed...), 0)
-	for _, list := range [][]tlog.Hash{t.peaks, leaves} {
+	for _, list := range [][]tlog.Hash{t.Peaks, leaves} {
 		for i := range list {
 			out = append(out, list[i][:]...)
 		}
@@ -108,7 +110,7 @@ func pack(signed []byte, t *tree, leaves []tlog.Hash) []byte {
 // checkpoint. They are unverified; ok says that they can be read.
 func hints(c Checkpoint) (t tree, leaves []tlog.Hash, ok bool) {
 	_, rest, found := bytes.Cut(c.Note, []byte{0})
-	n := peaksOf(c.Size)
+	n := merkle.PeaksOf(c.Size)
 	if !found || len(rest)%tlog.HashSize != 0 || len(rest) < n*tlog.HashSize {
 		return tree{}, nil, false
 	}
@@ -119,7 +121,7 @@ func hints(c Checkpoint) (t tree, leaves []tlog.Hash, ok bool) {
 	if uint64(len(list)-n) > c.Size {
 		return tree{}, nil, false
 	}
-	return tree{c.Size, list[:n:n]}, list[n:], true
+	return tree{Size: c.Size, Peaks: list[:n:n]}, list[n:], true
 }
 
 var errOrigin = errors.New("the note is about another log")

@@ -40,7 +40,7 @@ func Export(ctx context.Context, w io.Writer, r Reader, after uint64) (uint64, e
 		if err := oneLine(e.Leaf); err != nil {
 			return err
 		}
-		sum := h.leaf(e.Leaf)
+		sum := h.Leaf(e.Leaf)
 		line = strconv.AppendUint(append(line[:0], `{"seq":`...), e.Seq, 10)
 		line = hex.AppendEncode(append(line, `,"leaf_hash":"`...), sum[:])
 		line = append(append(append(line, `","record":`...), e.Leaf...), '}', '\n')
@@ -160,7 +160,7 @@ func (x *decisions) entry(e *journal.Entry) error {
 	if len(r.Decision) == 0 || r.Kind == journal.KindShadow { // which decided nothing
 		return nil
 	}
-	line, err := json.Marshal(newDecision(e.Seq, x.hasher.leaf(e.Leaf), r, x.args[key], x.labels))
+	line, err := json.Marshal(newDecision(e.Seq, x.hasher.Leaf(e.Leaf), r, x.args[key], x.labels))
 	if err != nil {
 		return err
 	}

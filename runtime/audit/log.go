@@ -88,7 +88,7 @@ func (l *Log) Journal() journal.Journal { return journal.Wrap(l.inner, l.append)
 // durable. It waits for no checkpoint.
 func (l *Log) append(ctx context.Context, entries []journal.Entry) error {
 	l.mu.Lock()
-	next, closed := l.tree.size+1, l.closed
+	next, closed := l.tree.Size+1, l.closed
 	l.mu.Unlock()
 	if closed {
 		return fmt.Errorf("the audit log: %w", journal.ErrClosed)
@@ -103,7 +103,7 @@ func (l *Log) append(ctx context.Context, entries []journal.Entry) error {
 	l.hashes = l.hashes[:0]
 	ends := false
 	for i := range entries {
-		l.hashes = append(l.hashes, l.hasher.leaf(entries[i].Leaf))
+		l.hashes = append(l.hashes, l.hasher.Leaf(entries[i].Leaf))
 		ends = ends || entries[i].Kind == journal.KindRunClosed
 	}
 	l.add(l.hashes, ends)
@@ -121,7 +121,7 @@ func (l *Log) add(hashes []tlog.Hash, now bool) {
 // grow adds leaves to the tree. The caller holds the lock.
 func (l *Log) grow(hashes []tlog.Hash) {
 	for _, h := range hashes {
-		l.tree.add(h)
+		l.tree.Add(h)
 	}
 	if len(l.pending)+len(hashes) > maxPending {
 		l.short, l.pending = true, nil
@@ -135,8 +135,8 @@ func (l *Log) grow(hashes []tlog.Hash) {
 // holds the lock.
 func (l *Log) arm(now bool) {
 	switch {
-	case l.closed || l.tree.size == l.tried:
-	case now || l.tree.size-l.tried >= Interval:
+	case l.closed || l.tree.Size == l.tried:
+	case now || l.tree.Size-l.tried >= Interval:
 		l.start()
 	case l.stop == nil:
 		l.stop = l.after(Delay, l.due)
@@ -148,7 +148,7 @@ func (l *Log) due() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.stop = nil
-	if !l.closed && l.tree.size != l.tried {
+	if !l.closed && l.tree.Size != l.tried {
 		l.start()
 	}
 }
@@ -217,11 +217,11 @@ func (l *Log) flush(ctx context.Context) error {
 	l.mu.Lock()
 	l.queued = false
 	l.disarm()
-	t, leaves, from := l.tree.clone(), slices.Clone(l.pending), l.saved
+	t, leaves, from := l.tree.Clone(), slices.Clone(l.pending), l.saved
 	if l.short {
 		leaves = nil
 	}
-	l.tried = t.size
+	l.tried = t.Size
 	l.mu.Unlock()
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -237,33 +237,33 @@ func (l *Log) flush(ctx context.Context) error {
 // anchored before it is stored: a journal without checkpoints of which an anchor has
 // a note is one whose checkpoints were removed.
 func (l *Log) write(ctx context.Context, t *tree, leaves []tlog.Hash, saved uint64) error {
-	if t.size == 0 || t.size == saved && !slices.ContainsFunc(l.anchors, func(a anchor) bool { return a.size != t.size }) {
+	if t.Size == 0 || t.Size == saved && !slices.ContainsFunc(l.anchors, func(a anchor) bool { return a.size != t.Size }) {
 		return nil
 	}
 	signed, err := sign(t, l.restored, l.signer)
 	if err != nil {
-		return fmt.Errorf("the checkpoint of %d entries was not signed, the next one will be tried: %w", t.size, err)
+		return fmt.Errorf("the checkpoint of %d entries was not signed, the next one will be tried: %w", t.Size, err)
 	}
 	var errs []error
-	if t.size != saved {
-		if err := l.store.SaveCheckpoint(ctx, t.size, pack(signed, t, leaves)); err != nil {
-			errs = append(errs, fmt.Errorf("the checkpoint of %d entries was not stored, the next one will be tried: %w", t.size, err))
+	if t.Size != saved {
+		if err := l.store.SaveCheckpoint(ctx, t.Size, pack(signed, t, leaves)); err != nil {
+			errs = append(errs, fmt.Errorf("the checkpoint of %d entries was not stored, the next one will be tried: %w", t.Size, err))
 			if saved == 0 {
 				return errors.Join(errs...)
 			}
 		} else {
-			l.settle(t.size)
+			l.settle(t.Size)
 		}
 	}
 	for i := range l.anchors {
 		a := &l.anchors[i]
-		if a.size == t.size {
+		if a.size == t.Size {
 			continue
 		}
 		if err := a.take(ctx, signed); err != nil {
-			errs = append(errs, fmt.Errorf("the checkpoint of %d entries was not anchored, the next one will be tried: %w", t.size, err))
+			errs = append(errs, fmt.Errorf("the checkpoint of %d entries was not anchored, the next one will be tried: %w", t.Size, err))
 		} else {
-			a.size = t.size
+			a.size = t.Size
 		}
 	}
 	return errors.Join(errs...)
@@ -294,9 +294,9 @@ func (l *Log) settle(size uint64) {
 	l.saved = size
 	if l.short {
 		// What came since was not kept. The next interval begins with what is to come.
-		l.short = l.tree.size != size
+		l.short = l.tree.Size != size
 		return
 	}
-	rest := l.tree.size - size
+	rest := l.tree.Size - size
 	l.pending = append(l.pending[:0], l.pending[uint64(len(l.pending))-rest:]...)
 }

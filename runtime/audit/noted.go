@@ -124,8 +124,8 @@ func (l *Log) behind(n *statement) error {
 func (l *Log) compareNotes(ctx context.Context, notes []statement, seen map[uint64]tlog.Hash, stored recentFunc) error {
 	for i := range notes {
 		n := &notes[i]
-		if n.said > l.tree.size {
-			return fmt.Errorf("the journal has %d entries, and %w", l.tree.size, l.behind(n))
+		if n.said > l.tree.Size {
+			return fmt.Errorf("the journal has %d entries, and %w", l.tree.Size, l.behind(n))
 		}
 		root, ok := seen[n.said]
 		if !ok {
@@ -155,10 +155,10 @@ func (l *Log) rootAt(ctx context.Context, size uint64, stored recentFunc) (tlog.
 	}
 	var t tree
 	err = scan(ctx, l.inner, 0, size, &l.hasher, func(h tlog.Hash) error {
-		t.add(h)
+		t.Add(h)
 		return nil
 	})
-	return t.root(), err
+	return t.Root(), err
 }
 
 // ReadAnchors finds the notes of one origin, which is the name of its key, in

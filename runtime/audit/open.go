@@ -33,8 +33,8 @@ func (l *Log) resume(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if last == nil && l.tree.size > Interval {
-		l.tell(fmt.Errorf("the journal has %d entries and no checkpoint: they are signed as they are now", l.tree.size))
+	if last == nil && l.tree.Size > Interval {
+		l.tell(fmt.Errorf("the journal has %d entries and no checkpoint: they are signed as they are now", l.tree.Size))
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -82,12 +82,12 @@ func (l *Log) catchUp(ctx context.Context, stored recentFunc) (last *Checkpoint,
 	if err != nil {
 		return nil, err
 	}
-	l.tried, l.saved = l.tree.size, l.tree.size
-	seen := map[uint64]tlog.Hash{l.tree.size: l.tree.root()}
-	err = scan(ctx, l.inner, l.tree.size, 0, &l.hasher, func(h tlog.Hash) error {
+	l.tried, l.saved = l.tree.Size, l.tree.Size
+	seen := map[uint64]tlog.Hash{l.tree.Size: l.tree.Root()}
+	err = scan(ctx, l.inner, l.tree.Size, 0, &l.hasher, func(h tlog.Hash) error {
 		l.grow([]tlog.Hash{h})
-		if slices.ContainsFunc(notes, func(n statement) bool { return n.said == l.tree.size }) {
-			seen[l.tree.size] = l.tree.root()
+		if slices.ContainsFunc(notes, func(n statement) bool { return n.said == l.tree.Size }) {
+			seen[l.tree.Size] = l.tree.Root()
 		}
 		return nil
 	})
@@ -119,15 +119,15 @@ func (l *Log) restart(ctx context.Context, stored recentFunc, last *Checkpoint) 
 	// The hints are of no use, so the whole journal has to be read.
 	t = tree{}
 	err = scan(ctx, l.inner, 0, size, &l.hasher, func(h tlog.Hash) error {
-		t.add(h)
+		t.Add(h)
 		return nil
 	})
 	switch {
 	case err != nil:
 		return err
-	case t.size < size:
-		return refuse("the journal has %d entries, but its last checkpoint has %d", t.size, size)
-	case t.root() != root:
+	case t.Size < size:
+		return refuse("the journal has %d entries, but its last checkpoint has %d", t.Size, size)
+	case t.Root() != root:
 		return refuse("the first %d entries of the journal are not those of its last checkpoint", size)
 	}
 	l.tree = t
@@ -157,7 +157,7 @@ func (l *Log) check(signed []byte) statement {
 // its root follows from both of them.
 func credible(ctx context.Context, stored recentFunc, c Checkpoint, root tlog.Hash) (t tree, leaves []tlog.Hash, ok bool, err error) {
 	t, leaves, ok = hints(c)
-	if !ok || len(leaves) == 0 || t.root() != root {
+	if !ok || len(leaves) == 0 || t.Root() != root {
 		return tree{}, nil, false, nil
 	}
 	from := c.Size - uint64(len(leaves))
@@ -171,11 +171,11 @@ func credible(ctx context.Context, stored recentFunc, c Checkpoint, root tlog.Ha
 			return tree{}, nil, false, nil
 		}
 	}
-	before = before.clone()
+	before = before.Clone()
 	for _, h := range leaves {
-		before.add(h)
+		before.Add(h)
 	}
-	return t, leaves, before.root() == root, nil
+	return t, leaves, before.Root() == root, nil
 }
 
 // compare compares the entries of the last interval before size.
@@ -213,7 +213,7 @@ func scan(ctx context.Context, j journal.Journal, after, to uint64, h *hasher, f
 			if after++; entries[i].Seq != after {
 				return refuse("the journal has entry %d where entry %d should be", entries[i].Seq, after)
 			}
-			if err := f(h.leaf(entries[i].Leaf)); err != nil {
+			if err := f(h.Leaf(entries[i].Leaf)); err != nil {
 				return err
 			}
 		}

@@ -102,7 +102,7 @@ func readPage(ctx context.Context, src Source, h *hasher, after, head, proved ui
 			if p.gap = e.Seq != at; p.gap || len(p.hashes) == want {
 				break
 			}
-			p.hashes = append(p.hashes, h.leaf(e.Leaf))
+			p.hashes = append(p.hashes, h.Leaf(e.Leaf))
 			p.bytes += uint64(len(e.Leaf))
 			if p.odd == nil {
 				p.odd = oddity(e, at > proved)

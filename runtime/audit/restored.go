@@ -123,6 +123,6 @@ func (l *Log) signAll(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	t := l.tree.clone()
+	t := l.tree.Clone()
 	return l.write(ctx, &t, nil, 0)
 }

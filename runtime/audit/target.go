@@ -96,16 +96,16 @@ func restores(list []target) (longest []uint64) {
 // maxClaim bounds how many leaf hashes are joined to find an entry exactly.
 const maxClaim = 1 << 22
 
-// claim joins the hints about the entries from a.size+1 to to. They are good only
+// claim joins the hints about the entries from a.Size+1 to to. They are good only
 // if they lead from the tree a to the root.
 func claim(list []target, a *tree, to uint64, root tlog.Hash) ([]tlog.Hash, bool) {
-	if to <= a.size || to-a.size > maxClaim {
+	if to <= a.Size || to-a.Size > maxClaim {
 		return nil, false
 	}
 	var all []tlog.Hash
-	t := a.clone()
+	t := a.Clone()
 	for i := range list {
-		c, at := &list[i], a.size+uint64(len(all))
+		c, at := &list[i], a.Size+uint64(len(all))
 		if at >= to || c.size <= at {
 			continue
 		}
@@ -115,11 +115,11 @@ func claim(list []target, a *tree, to uint64, root tlog.Hash) ([]tlog.Hash, bool
 			all = append(all, leaves[at-from:min(c.size, to)-from]...)
 		}
 	}
-	if a.size+uint64(len(all)) != to {
+	if a.Size+uint64(len(all)) != to {
 		return nil, false
 	}
 	for _, h := range all {
-		t.add(h)
+		t.Add(h)
 	}
-	return all, t.root() == root
+	return all, t.Root() == root
 }

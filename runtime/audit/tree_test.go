@@ -1,7 +1,6 @@
 package audit
 
 import (
-	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -10,40 +9,6 @@ import (
 
 	"github.com/ambit-tools/ambit/runtime/journal"
 )
-
-// TestTreeIsThatOfRFC6962 compares every root with that of package tlog.
-func TestTreeIsThatOfRFC6962(t *testing.T) {
-	var stored []tlog.Hash
-	read := tlog.HashReaderFunc(func(at []int64) ([]tlog.Hash, error) {
-		out := make([]tlog.Hash, len(at))
-		for i, x := range at {
-			out[i] = stored[x]
-		}
-		return out, nil
-	})
-	var own tree
-	var h hasher
-	for n := range int64(1000) {
-		want, err := tlog.TreeHash(n, read)
-		require.NoError(t, err)
-		require.Equal(t, want, own.root(), "%d leaves", n)
-		require.Len(t, own.peaks, peaksOf(uint64(n)))
-		leaf := []byte(fmt.Sprint("leaf ", n))
-		hashes, err := tlog.StoredHashes(n, leaf, read)
-		require.NoError(t, err)
-		stored = append(stored, hashes...)
-		require.Equal(t, tlog.RecordHash(leaf), h.leaf(leaf))
-		own.add(h.leaf(leaf))
-	}
-}
-
-func TestHasherLetsGoOfWhatIsLarge(t *testing.T) {
-	var h hasher
-	large := make([]byte, 2*maxHashBuffer)
-	assert.Equal(t, tlog.RecordHash(large), h.leaf(large))
-	h.leaf(nil)
-	assert.Less(t, cap(h.buf), maxHashBuffer)
-}
 
 // TestHashesThatCannotBeStoredDoNotPileUp also holds that a log goes on as before
 // when checkpoints can be stored again.

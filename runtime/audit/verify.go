@@ -111,7 +111,7 @@ func (w *walk) run(ctx context.Context) (*Fault, error) {
 	var bad *Fault
 	var err error
 	var gap *page
-	if e := pages(ctx, w.src, w.tree.size, w.report.Entries, w.proved(), func(p *page) bool {
+	if e := pages(ctx, w.src, w.tree.Size, w.report.Entries, w.proved(), func(p *page) bool {
 		bad, err = w.page(ctx, p)
 		if p.gap {
 			gap = p
@@ -142,11 +142,11 @@ func (w *walk) page(ctx context.Context, p *page) (*Fault, error) {
 	w.report.Bytes += p.bytes
 	odd := p.odd
 	for _, h := range p.hashes {
-		w.tree.add(h)
-		if odd != nil && odd.First == w.tree.size {
+		w.tree.Add(h)
+		if odd != nil && odd.First == w.tree.Size {
 			w.suspect(odd)
 		}
-		for w.next < len(w.targets) && w.targets[w.next].size <= w.tree.size {
+		for w.next < len(w.targets) && w.targets[w.next].size <= w.tree.Size {
 			t := &w.targets[w.next]
 			w.next++
 			if bad, err := w.meet(ctx, t); bad != nil || err != nil {
@@ -170,12 +170,12 @@ func (w *walk) meet(ctx context.Context, t *target) (*Fault, error) {
 	case t.bad != nil:
 		w.suspect(w.forged(t))
 		return nil, nil
-	case t.root != w.tree.root():
+	case t.root != w.tree.Root():
 		return w.locate(ctx, t)
 	case w.odd != nil:
 		return w.clear(t), nil
 	}
-	w.good = w.tree.clone()
+	w.good = w.tree.Clone()
 	w.held(t)
 	return nil, nil
 }
@@ -196,7 +196,7 @@ func (w *walk) forged(t *target) *Fault {
 	if t.anchored {
 		return &Fault{ClassAnchor, t.size, t.size, t.bad.Error()}
 	}
-	return &Fault{ClassCheckpoint, w.good.size + 1, max(t.size, w.good.size+1), fmt.Sprintf("the checkpoint of %d entries: %v", t.size, t.bad)}
+	return &Fault{ClassCheckpoint, w.good.Size + 1, max(t.size, w.good.Size+1), fmt.Sprintf("the checkpoint of %d entries: %v", t.size, t.bad)}
 }
 
 // clear returns what was suspected, now that a target holds after it.
@@ -215,8 +215,8 @@ func (w *walk) finish(ctx context.Context, gap *page) (*Fault, error) {
 	beyond, last := w.rest()
 	missing := w.missing(gap, beyond, last)
 	if missing == nil {
-		if w.odd == nil && w.good.size == 0 && w.tree.size > 0 {
-			return &Fault{ClassUnsigned, 1, w.tree.size, "there is no checkpoint, so nothing says what the entries were"}, nil
+		if w.odd == nil && w.good.Size == 0 && w.tree.Size > 0 {
+			return &Fault{ClassUnsigned, 1, w.tree.Size, "there is no checkpoint, so nothing says what the entries were"}, nil
 		}
 		if w.odd != nil && (w.odd.Class == ClassIndex || w.odd.Class == ClassPrivate) {
 			w.unproved(w.odd)
@@ -260,7 +260,7 @@ func (w *walk) rest() (beyond *target, last uint64) {
 
 // missing is the fault of the entry that comes next and is not there, if one should be.
 func (w *walk) missing(gap *page, beyond *target, last uint64) *Fault {
-	here := w.tree.size + 1
+	here := w.tree.Size + 1
 	if gap != nil {
 		if f := forgery(nil); errors.As(gap.damage, &f) {
 			return &Fault{ClassForged, here, here, gap.damage.Error()}
@@ -272,7 +272,7 @@ func (w *walk) missing(gap *page, beyond *target, last uint64) *Fault {
 	case gap != nil:
 		return &Fault{ClassDeleted, here, here, fmt.Sprintf("entry %d is missing, though others follow", here)}
 	case beyond != nil:
-		return &Fault{ClassCut, here, here, fmt.Sprintf("the journal ends after %d entries, though there were %d", w.tree.size, last)}
+		return &Fault{ClassCut, here, here, fmt.Sprintf("the journal ends after %d entries, though there were %d", w.tree.Size, last)}
 	}
 	return nil
 }
@@ -280,7 +280,7 @@ func (w *walk) missing(gap *page, beyond *target, last uint64) *Fault {
 // unproved adds to a fault after the last target which entries before it may be
 // bad too.
 func (w *walk) unproved(f *Fault) {
-	if from := w.good.size + 1; from < f.First {
+	if from := w.good.Size + 1; from < f.First {
 		f.What += fmt.Sprintf("; nothing proves those from %d to %d", from, f.First-1)
 	}
 }
@@ -301,7 +301,7 @@ func (w *walk) locate(ctx context.Context, t *target) (*Fault, error) {
 		return nil, err
 	}
 	if f == nil {
-		f = &Fault{ClassRewritten, w.good.size + 1, t.size, fmt.Sprintf("the first %d entries are not those of the checkpoint", t.size)}
+		f = &Fault{ClassRewritten, w.good.Size + 1, t.size, fmt.Sprintf("the first %d entries are not those of the checkpoint", t.size)}
 		if t.anchored {
 			f.First = w.anchored + 1
 			f.What = fmt.Sprintf("the first %d entries are not those of the anchored checkpoint", t.size)
@@ -318,7 +318,7 @@ func (w *walk) find(ctx context.Context, t *target) (*Fault, error) {
 		return nil, nil
 	}
 	have := make([]tlog.Hash, 0, len(want))
-	from := w.good.size
+	from := w.good.Size
 	for len(have) < len(want) {
 		var h hasher
 		at := from + uint64(len(have))
@@ -332,7 +332,7 @@ func (w *walk) find(ctx context.Context, t *target) (*Fault, error) {
 				entries = nil
 				break
 			}
-			have = append(have, h.leaf(entries[i].Leaf))
+			have = append(have, h.Leaf(entries[i].Leaf))
 		}
 		if len(entries) == 0 || damage != nil {
 			break

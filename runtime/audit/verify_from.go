@@ -10,6 +10,8 @@ import (
 
 	"golang.org/x/mod/sumdb/note"
 	"golang.org/x/mod/sumdb/tlog"
+
+	"github.com/ambit-tools/ambit/runtime/internal/merkle"
 )
 
 // VerifyFrom is Verify for a journal that was verified up to a point. It reads the entries after it, and
@@ -32,12 +34,12 @@ type resumption struct {
 func (r *resumption) begin(w *walk, v note.Verifier) {
 	p := r.from
 	if p == nil || p.Origin != v.Name() || p.Key != v.KeyHash() || p.Size == 0 || p.Size > w.report.Entries ||
-		len(p.Peaks) != peaksOf(p.Size) || !slices.Equal(p.Restored, w.report.Restored) ||
+		len(p.Peaks) != merkle.PeaksOf(p.Size) || !slices.Equal(p.Restored, w.report.Restored) ||
 		r.keyed && !p.Keyed || p.Notes != digest(w.targets, p.Size) {
 		return
 	}
-	w.tree = tree{p.Size, slices.Clone(p.Peaks)}
-	w.good = w.tree.clone()
+	w.tree = tree{Size: p.Size, Peaks: slices.Clone(p.Peaks)}
+	w.good = w.tree.Clone()
 	w.report.Resumed = p.Size
 	for ; w.next < len(w.targets) && w.targets[w.next].size <= p.Size; w.next++ {
 		w.held(&w.targets[w.next])
@@ -46,12 +48,12 @@ func (r *resumption) begin(w *walk, v note.Verifier) {
 
 // end returns the point up to which a journal was verified in which nothing was wrong; nil when no checkpoint proves an entry.
 func (r *resumption) end(w *walk, v note.Verifier, now time.Time) *Resume {
-	if w.good.size == 0 {
+	if w.good.Size == 0 {
 		return nil
 	}
 	return &Resume{
-		Origin: v.Name(), Key: v.KeyHash(), Size: w.good.size, Peaks: w.good.peaks, Restored: w.report.Restored,
-		Notes: digest(w.targets, w.good.size), Keyed: r.keyed, At: now.UTC().Round(0),
+		Origin: v.Name(), Key: v.KeyHash(), Size: w.good.Size, Peaks: w.good.Peaks, Restored: w.report.Restored,
+		Notes: digest(w.targets, w.good.Size), Keyed: r.keyed, At: now.UTC().Round(0),
 	}
 }
 

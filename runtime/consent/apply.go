@@ -4,6 +4,7 @@ import (
 	"container/heap"
 	"fmt"
 	"slices"
+	"time"
 )
 
 // Apply adds an event to b. It does not check again what the method that made the
@@ -17,6 +18,19 @@ func (b *Book) Apply(e *Event) error {
 		return fmt.Errorf("event %d, %s: %w", e.Seq, e.Kind, err)
 	}
 	b.seq++
+	return nil
+}
+
+// Continue is Apply for an event that was recorded. One that b has already, because a snapshot held what it
+// changes, is skipped.
+func (b *Book) Continue(e *Event) error {
+	if e.Seq <= b.seq {
+		return nil
+	}
+	if err := b.apply(e); err != nil {
+		return fmt.Errorf("event %d, %s: %w", e.Seq, e.Kind, err)
+	}
+	b.seq = e.Seq
 	return nil
 }
 
@@ -73,7 +87,7 @@ func (b *Book) applyAnswer(e *Event) error {
 		if err != nil || b.grants[granted.ID] != nil {
 			return fmt.Errorf("it does not make a new grant %q", granted.ID)
 		}
-		g = &grant{Grant: *granted, where: where, number: e.Seq}
+		g = &grant{Grant: *granted, where: where, number: e.Seq, after: e.After}
 	}
 	if e.Result.Approve {
 		if e.Result.Terms != nil {
@@ -171,14 +185,31 @@ func (b *Book) applyGrant(e *Event) error {
 
 // retire removes the retired rules from the grants.
 func (b *Book) retire(e *Event) {
-	for _, g := range b.granted() {
-		left := slices.DeleteFunc(slices.Clone(g.Rules), func(code string) bool {
-			return slices.Contains(e.Retired, Rule{Tool: g.Tool, Code: code})
-		})
-		if len(left) == 0 && len(g.Rules) > 0 {
-			g.retired = e.At
-			b.age(g.ID, e.At)
-		}
-		g.Rules = left
+	b.lastRetired = e.Seq
+	for _, r := range e.Retired {
+		b.retired[r] = retirement{e.Seq, e.At}
 	}
+	b.retireHere(e)
+}
+
+// retireHere removes the retired rules from the grants of b that were given before. The event may be that
+// of another book.
+func (b *Book) retireHere(e *Event) {
+	for _, g := range b.granted() {
+		if g.after < e.Seq {
+			b.retireGrant(g, e.At, e.Retired)
+		}
+	}
+}
+
+// retireGrant removes retired rules from a grant.
+func (b *Book) retireGrant(g *grant, at time.Time, retired []Rule) {
+	left := slices.DeleteFunc(slices.Clone(g.Rules), func(code string) bool {
+		return slices.Contains(retired, Rule{Tool: g.Tool, Code: code})
+	})
+	if len(left) == 0 && len(g.Rules) > 0 {
+		g.retired = at
+		b.age(g.ID, at)
+	}
+	g.Rules = left
 }

@@ -34,6 +34,15 @@ type Book struct {
 	shelves  map[grantKey]*shelf // of the same grants
 	aged     memoryQueue
 	pause    Pause
+	retired  map[Rule]retirement
+
+	lastRetired uint64 // number of the latest event that retired rules
+}
+
+// A retirement is the latest event that has retired a rule.
+type retirement struct {
+	number uint64
+	at     time.Time
 }
 
 // A Pause is a time in which consent is off: no approver is asked.
@@ -50,7 +59,7 @@ type Pause struct {
 func NewBook(key []byte) *Book {
 	return &Book{
 		key: bytes.Clone(key), requests: map[string]*request{}, waiting: map[string]int{},
-		grants: map[string]*grant{}, shelves: map[grantKey]*shelf{},
+		grants: map[string]*grant{}, shelves: map[grantKey]*shelf{}, retired: map[Rule]retirement{},
 	}
 }
 
@@ -110,19 +119,35 @@ func (b *Book) Ended(at time.Time, before string, n int) []Request {
 	}
 	var list []*request
 	for _, r := range b.requests {
-		if r.number < limit && (r.Status != StatusOpen || !at.Before(r.Expires)) {
+		if r.number < limit && r.over(at) {
 			list = append(list, r)
 		}
 	}
 	slices.SortFunc(list, func(x, y *request) int { return cmp.Compare(y.number, x.number) })
-	ended := make([]Request, min(max(n, 0), len(list)))
-	for i := range ended {
-		if ended[i] = list[i].Request; ended[i].Status == StatusOpen {
-			ended[i].Status = StatusExpired
+	return endedOf(list, at, n)
+}
+
+// endedOf returns at most n of a list of requests, those that need no answer any more.
+func endedOf(list []*request, at time.Time, n int) []Request {
+	ended := []Request{}
+	for _, r := range list {
+		if len(ended) >= n {
+			break
 		}
+		if !r.over(at) {
+			continue
+		}
+		plain := r.Request
+		if plain.Status == StatusOpen {
+			plain.Status = StatusExpired
+		}
+		ended = append(ended, plain)
 	}
 	return ended
 }
+
+// over reports whether r needs no answer any more at an instant.
+func (r *request) over(at time.Time) bool { return r.Status != StatusOpen || !at.Before(r.Expires) }
 
 // Len returns how many requests wait for answers.
 func (b *Book) Len() int { return len(b.open.list) }

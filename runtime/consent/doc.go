@@ -23,8 +23,9 @@
 // it applies it, so that a crash loses no answer that was given, and [Replay]
 // rebuilds the same book from the same events. An event that was made of an older
 // state cannot be applied (ErrStale), so that of concurrent answers only one is
-// accepted, even if the caller holds no lock between Decide and Apply. A book is
-// for one session, or for many; only [Book.Prune] removes entries from it.
+// accepted, even if the caller holds no lock between Decide and Apply. A Book is
+// for one session, or for many; only [Book.Prune] removes entries from it. [Books] hold
+// a book for each session, so that each can be stored and read without the others.
 //
 // # What is approved
 //

@@ -24,6 +24,9 @@ type Event struct {
 	Revision string    `json:"revision,omitempty"`
 	Retired  []Rule    `json:"retired,omitempty"` // EventRetired
 	Until    time.Time `json:"until,omitzero"`    // EventOff
+	// After is the number of the latest event that retired rules, of an answer that gives a grant: those
+	// that retire later concern the grant, wherever its session is kept by then.
+	After uint64 `json:"after,omitempty"`
 }
 
 // Ends returns how the event ends the wait of a request for answers; false when it does not. A request
@@ -39,6 +42,9 @@ func (e *Event) Ends() (Status, bool) {
 	}
 	return StatusOpen, false
 }
+
+// rejects reports whether the event is about an answer or a revocation that changes nothing.
+func (e *Event) rejects() bool { return e.Result != nil && e.Result.Resolution == Rejected }
 
 // A Result says what an answer does.
 type Result struct {

@@ -58,6 +58,8 @@ type grant struct {
 	Grant
 	where   []matcher
 	number  uint64    // of the event that gave it: the order in which grants are listed
+	made    uint64    // among all requests and grants of Books
+	after   uint64    // the latest event of no session that had retired rules when it was given
 	retired time.Time // when its last rule was removed; zero: it has rules
 }
 

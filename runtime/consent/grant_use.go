@@ -55,15 +55,21 @@ func (b *Book) Revoke(at time.Time, id, by, reason string) Event {
 func (b *Book) Retire(at time.Time, exists func(Rule) bool) (Event, bool) {
 	e := b.event(EventRetired, at)
 	for _, g := range b.granted() {
-		if !g.Live(at) {
-			continue
-		}
-		for _, code := range g.Rules {
-			rule := Rule{Tool: g.Tool, Code: code}
-			if !slices.Contains(e.Retired, rule) && !exists(rule) {
-				e.Retired = append(e.Retired, rule)
-			}
-		}
+		e.Retired = g.without(at, exists, e.Retired)
 	}
 	return e, len(e.Retired) > 0
+}
+
+// without appends the rules of a live grant that do not exist.
+func (g *grant) without(at time.Time, exists func(Rule) bool, list []Rule) []Rule {
+	if !g.Live(at) {
+		return list
+	}
+	for _, code := range g.Rules {
+		rule := Rule{Tool: g.Tool, Code: code}
+		if !slices.Contains(list, rule) && !exists(rule) {
+			list = append(list, rule)
+		}
+	}
+	return list
 }

@@ -11,6 +11,7 @@ import (
 type request struct {
 	Request
 	number   uint64 // of the event that asked: the order in which requests are listed
+	made     uint64 // among all requests and grants of Books
 	reminded bool
 	place    int // in the queue of the open ones
 }

@@ -17,6 +17,14 @@ type Snapshot struct {
 	Requests []HeldRequest `json:"requests,omitempty"` // in the order in which they were made
 	Grants   []HeldGrant   `json:"grants,omitempty"`   // in the order in which they were given
 	Pause    Pause         `json:"pause,omitzero"`
+	Retired  []RetiredRule `json:"retired,omitempty"` // in the order of their events
+}
+
+// A RetiredRule is a rule that was retired, in a Snapshot.
+type RetiredRule struct {
+	Number uint64    `json:"number"` // of the latest event that retired it
+	At     time.Time `json:"at"`     // of that
+	Rule   Rule      `json:"rule"`
 }
 
 // A HeldRequest is a request in a Snapshot.
@@ -29,20 +37,37 @@ type HeldRequest struct {
 // A HeldGrant is a grant in a Snapshot.
 type HeldGrant struct {
 	Number  uint64    `json:"number"`           // of the event that gave it
+	After   uint64    `json:"after,omitempty"`  // as that of the event
 	Retired time.Time `json:"retired,omitzero"` // when the last of its rules was removed
 	Grant   Grant     `json:"grant"`
 }
 
 // Snapshot returns what b holds. It must not be changed.
 func (b *Book) Snapshot() *Snapshot {
-	of := &Snapshot{Seq: b.seq, Pause: b.pause}
+	of := &Snapshot{Seq: b.seq, Pause: b.pause, Retired: b.retiredAfter(0)}
 	for _, r := range sorted(slices.Collect(maps.Values(b.requests))) {
 		of.Requests = append(of.Requests, HeldRequest{r.number, r.reminded, r.Request})
 	}
 	for _, g := range b.granted() {
-		of.Grants = append(of.Grants, HeldGrant{g.number, g.retired, g.Grant})
+		of.Grants = append(of.Grants, HeldGrant{g.number, g.after, g.retired, g.Grant})
 	}
 	return of
+}
+
+// retiredAfter returns the rules that were retired after an event, in the order of that.
+func (b *Book) retiredAfter(number uint64) (list []RetiredRule) {
+	if b.lastRetired <= number {
+		return nil
+	}
+	for rule, r := range b.retired {
+		if r.number > number {
+			list = append(list, RetiredRule{r.number, r.at, rule})
+		}
+	}
+	slices.SortFunc(list, func(x, y RetiredRule) int {
+		return cmp.Or(cmp.Compare(x.Number, y.Number), cmp.Compare(x.Rule.Tool, y.Rule.Tool), cmp.Compare(x.Rule.Code, y.Rule.Code))
+	})
+	return list
 }
 
 // Restore returns the book that a snapshot was taken of; the events after it are applied to
@@ -50,6 +75,9 @@ func (b *Book) Snapshot() *Snapshot {
 func Restore(key []byte, of *Snapshot) (*Book, error) {
 	b := NewBook(key)
 	b.seq, b.pause = of.Seq, of.Pause
+	for _, r := range of.Retired {
+		b.retired[r.Rule], b.lastRetired = retirement{r.Number, r.At}, max(b.lastRetired, r.Number)
+	}
 	for i := range of.Requests {
 		if err := b.restoreRequest(&of.Requests[i]); err != nil {
 			return nil, err
@@ -92,7 +120,7 @@ func (b *Book) restoreGrant(of *HeldGrant) error {
 	if err != nil {
 		return fmt.Errorf("grant %q of the snapshot: %w", id, err)
 	}
-	g := &grant{Grant: of.Grant, where: where, number: of.Number, retired: of.Retired}
+	g := &grant{Grant: of.Grant, where: where, number: of.Number, after: of.After, retired: of.Retired}
 	b.grants[id] = g
 	b.put(g)
 	for _, over := range []time.Time{g.Expires, g.Revoked, g.retired} {

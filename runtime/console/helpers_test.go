@@ -61,7 +61,7 @@ type codec struct{}
 func (codec) Decode(b []byte, _ wire.Limits) (wire.Value, []wire.Violation) {
 	var v letter
 	if json.Unmarshal(b, &v) != nil {
-		return nil, []wire.Violation{{}}
+		return nil, []wire.Violation{{Keyword: "json", Expected: "a letter", Actual: "something else"}}
 	}
 	return &v, nil
 }

@@ -30,7 +30,7 @@ func TestCalls(t *testing.T) {
 	id := r.ask("send", "ada", "x")
 	list := eve.get("/calls")
 	require.Equal(t, http.StatusOK, list.StatusCode)
-	for _, part := range []string{`<a class="hit" href="/calls/s/c1">c1</a>`, "</span>completed</span>", "</span>denied</span> prerequisite_missing", "</span>pending</span>"} {
+	for _, part := range []string{`<a class="hit" href="/calls/s/c1">c1</a>`, "</span>completed</span>", "</span>denied</span> <code>prerequisite_missing</code>", "</span>pending</span>"} {
 		assert.Contains(t, list.text, part)
 	}
 	only := eve.get("/calls?tool=seal").text

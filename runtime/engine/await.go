@@ -9,6 +9,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
 	"github.com/ambit-tools/ambit/runtime/internal/outcomes"
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
+	"github.com/ambit-tools/ambit/runtime/internal/session"
 )
 
 // A caller waits for the outcome of a call.
@@ -104,20 +105,7 @@ func (s *Session) Await(ctx context.Context, callID string) runtime.Outcome {
 	if r == nil {
 		return runtime.Outcome{CallID: callID, Message: "there is no such call in this session"}
 	}
-	e := s.exec
-	saw := e.sched.Wait(&r.First, nil, ctx.Done())
-	if saw != sched.Done && r.Final != nil {
-		if saw = e.sched.Wait(r.Final, e.approvals.Closed(), ctx.Done()); saw == sched.Second {
-			if out, waits := (caller{r.Live}).pending(); waits {
-				return out
-			}
-			saw = e.sched.Wait(r.Final, nil, ctx.Done())
-		}
-	}
-	if saw == sched.Done {
-		return currentOutcome(r)
-	}
-	return r.Outcome()
+	return s.others().Outcome(r, ctx.Done())
 }
 
 // Await is Session.Await for a caller that has only the id of the session. It needs a
@@ -126,33 +114,8 @@ func (e *Executor) Await(ctx context.Context, sessionID, callID string) runtime.
 	return e.sessionOf(sessionID).Await(ctx, callID)
 }
 
-// awaitOther returns the outcome of a call that another caller made.
-func (s *Session) awaitOther(ctx context.Context, r *callRecord) runtime.Outcome {
-	e := s.exec
-	if !r.First.Fired() && e.sched.Wait(&r.First, nil, ctx.Done()) == sched.Done {
-		return currentOutcome(r)
-	}
-	if r.Final == nil {
-		return r.Outcome()
-	}
-	if out, waits := (caller{r.Live}).pending(); waits {
-		return out
-	}
-	if e.sched.Wait(r.Final, nil, ctx.Done()) == sched.Done {
-		return currentOutcome(r)
-	}
-	return r.Outcome()
-}
-
-// currentOutcome returns the present outcome of the call, which may be pending or cancelled.
-func currentOutcome(r *callRecord) runtime.Outcome {
-	if r.First.Fired() {
-		if r.Ended() {
-			return r.Outcome()
-		}
-		if out, waits := (caller{r.Live}).pending(); waits {
-			return out
-		}
-	}
-	return outcomes.StillRuns(r.ID, r.Tool)
+// others returns how a goroutine waits for a call of s that another one made.
+func (s *Session) others() session.Await[*call] {
+	pending := func(c *call) (runtime.Outcome, bool) { return caller{c}.pending() }
+	return session.Await[*call]{Sched: &s.exec.sched, Closed: s.exec.approvals.Closed(), Pending: pending}
 }

@@ -105,7 +105,7 @@ func (e *Executor) resolve(ctx context.Context, requestID string, a action.Answe
 // answerUnknown records an answer to a request that does not exist, or no longer exists.
 func (e *Executor) answerUnknown(request string, a *consent.Answer) action.Resolution {
 	ev := e.approvals.Decide(e.sched.Now(), request, a)
-	if err := e.recordConsent(ev.At, a.By, e.log.Flush, &runtime.Event{
+	if err := e.recordConsent(&ev, e.log.Flush, &runtime.Event{
 		Time: ev.At, Kind: runtime.EventApprovalDecided, RequestID: request, By: a.By, Resolution: ev.Result.Resolution.String(),
 		Rejection: ev.Result.Rejection.String(),
 	}); err != nil {

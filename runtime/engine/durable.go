@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/internal/commitlog"
 	"github.com/ambit-tools/ambit/runtime/internal/entry"
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
@@ -49,13 +50,13 @@ func (s *Session) recordOpened() {
 
 // recordConsent records a change of grants or requests that belongs to no call, and returns when
 // flush has made it durable. ev, unless it is nil, is its event, with the position of the entry.
-func (e *Executor) recordConsent(at time.Time, by string, flush func(uint64) error, ev *runtime.Event) error {
+func (e *Executor) recordConsent(of *consent.Event, flush func(uint64) error, ev *runtime.Event) error {
 	if !e.log.On() {
 		e.delivery.Emit(ev)
 		return nil
 	}
 	return flush(e.delivery.EmitAs(ev, func() uint64 {
-		return e.log.Add(&journal.Record{Kind: journal.KindConsent, At: entry.At(at), By: by}, nil)
+		return e.log.Add(&journal.Record{Kind: journal.KindConsent, At: entry.At(of.At), Session: e.approvals.SessionOf(of), By: of.By}, nil)
 	}))
 }
 

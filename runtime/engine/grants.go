@@ -85,7 +85,7 @@ func (e *Executor) Revoke(ctx context.Context, grantID string, by operator.Actor
 		return err
 	}
 	ev := e.approvals.Revoke(e.sched.Now(), grantID, by.ID, reason)
-	if err := e.recordConsent(ev.At, by.ID, e.log.Flush, nil); err != nil {
+	if err := e.recordConsent(&ev, e.log.Flush, nil); err != nil {
 		return &action.Error{Code: action.CodeJournalUnavailable, Err: err}
 	}
 	return action.Code(ev.Result.Rejection.String()).Err()
@@ -100,7 +100,7 @@ func (e *Executor) RetireGrants(exists func(tool, rule string) bool) {
 	}
 	known := func(r consent.Rule) bool { return r.Code == approvals.RuleDeclaration || exists(r.Tool, r.Code) }
 	if ev, some := e.approvals.Retire(e.sched.Now(), known); some {
-		_ = e.recordConsent(ev.At, "", e.log.Flush, nil) // the grants are retired again when the policy is loaded after a restart
+		_ = e.recordConsent(&ev, e.log.Flush, nil) // the grants are retired again when the policy is loaded after a restart
 	}
 }
 
@@ -120,7 +120,7 @@ func (e *Executor) SuspendConsent(ctx context.Context, until time.Time, by opera
 	ev, err := e.approvals.Suspend(e.sched.Now(), until, by.ID, reason)
 	if err == nil {
 		off := &runtime.Event{Time: ev.At, Kind: runtime.EventConsentOff, By: by.ID}
-		err = e.recordConsent(ev.At, by.ID, e.log.FlushThroughStall, off)
+		err = e.recordConsent(&ev, e.log.FlushThroughStall, off)
 	}
 	if err != nil {
 		return err

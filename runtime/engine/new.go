@@ -75,11 +75,11 @@ func NewExecutor(reg *runtime.Registry, policy runtime.Policy, opts ...Option) (
 func (e *Executor) openApprovals() {
 	e.approvals.Open(approvals.Config[*call]{
 		Sched: &e.sched, MaxOpen: e.maxOpenRequests, Due: handleDue,
-		Changed: func(ev *consent.Event) {
+		Changed: func(session string, ev *consent.Event) {
 			if e.onConsentEvent != nil {
 				e.onConsentEvent(ev)
 			}
-			e.log.ConsentChanged(ev)
+			e.log.ConsentChanged(session, ev)
 		},
 		Report: func(call string, err error) { e.report(&action.CallError{CallID: call, Err: err}) },
 	})

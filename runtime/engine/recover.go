@@ -93,7 +93,7 @@ func (e *Executor) readJournal(ctx context.Context) (*history.History, error) {
 	if err != nil {
 		return nil, err
 	}
-	e.approvals.Restore(h.Book)
+	e.approvals.Restore(h.Books)
 	e.seen.Restore(h.Commands)
 	for id, of := range h.Sessions {
 		e.sessions.byID[id] = e.restoreSession(of)
@@ -144,7 +144,7 @@ func (e *Executor) restore(ctx context.Context, h *history.History) error {
 	for _, r := range h.Calls {
 		key := runtime.CallKey{Session: r.Session, Call: r.ID}
 		of := parts.Take(key)
-		c, redeclared := e.restoreCall(r, h.Book)
+		c, redeclared := e.restoreCall(r, h.Books)
 		if redeclared {
 			e.reportRedeclared(r)
 		}
@@ -180,7 +180,7 @@ func (e *Executor) restore(ctx context.Context, h *history.History) error {
 
 // restoreCall adds a call to its session. It returns the call when recovery has to settle it. It
 // reports whether the call waits for consent and its tool has another declaration now.
-func (e *Executor) restoreCall(r *history.Call, book *consent.Book) (_ *call, redeclared bool) {
+func (e *Executor) restoreCall(r *history.Call, books *consent.Books) (_ *call, redeclared bool) {
 	s := e.sessionOf(r.Session)
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -204,7 +204,7 @@ func (e *Executor) restoreCall(r *history.Call, book *consent.Book) (_ *call, re
 	c := e.callOf(s, r, rec)
 	rec.Live = c
 	c.position = c.run.node.Enter(c)
-	req, waits := r.OpenRequest(book)
+	req, waits := r.OpenRequest(books)
 	if waits {
 		c.consent = approvals.Restored(&req)
 		c.progress.Watch.Enter(tally.Consent, req.Created)

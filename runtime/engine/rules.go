@@ -1,13 +1,11 @@
 package engine
 
 import (
-	"slices"
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/internal/refusal"
 	"github.com/ambit-tools/ambit/runtime/internal/ruleinput"
-	"github.com/ambit-tools/ambit/runtime/internal/wording"
 	"github.com/ambit-tools/ambit/runtime/rules"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
@@ -53,27 +51,16 @@ func (c *call) checkRules(rc *rules.Call) rules.Verdict {
 // denialBy returns the result of a call that the rules, the policy or both refuse, or
 // that repeats an earlier one. The session's lock is held.
 func (c *call) denialBy(v rules.Verdict, rc *rules.Call, j *evaluation) *result {
-	e := &result{event: runtime.EventDenied, to: runtime.StateDenied}
-	out := &e.outcome
-	switch {
+	e := denied(runtime.Outcome{})
+	switch rulesOnly := j.Refusal.Combine(&e.outcome, c.record.Tool, v); {
 	case v.Answer == rules.Duplicate:
-		c.fillDuplicate(out, v.Of)
-		return e
-	case !v.Admitted():
-		refusal.Rules(out, c.record.Tool, v)
-		only := v.Primary().Reason < rules.ReasonStartConstraint
-		if only || j.Reason == runtime.ReasonNone || j.Reason == runtime.ReasonPreviewFailed { // a call that the rules refuse needs no preview
-			c.unblock(out, rc)
-			return e
-		}
-		out.AllReasons = append(out.AllReasons, j.Reasons...)
-		out.Message += "; " + j.Message
+		c.run.session.memory.FillDuplicate(&e.outcome, v.Of)
+	case rulesOnly:
+		c.unblock(&e.outcome, rc)
 	default:
-		out.Reason, out.AllReasons, out.Detail, out.Message = j.Reason, slices.Clip(j.Reasons), j.Detail, j.Message
-	}
-	out.Denials, e.fault = j.Denials, j.fault
-	if out.Reason == runtime.ReasonPreviewFailed {
-		e.event, e.to, out.Kind = runtime.EventFailed, runtime.StateFailed, runtime.Failed
+		if e.fault = j.fault; e.outcome.Kind == runtime.Failed {
+			e.event, e.to = runtime.EventFailed, runtime.StateFailed
+		}
 	}
 	return e
 }
@@ -91,23 +78,9 @@ func (c *call) denialByEvaluation(j *evaluation) runtime.Outcome {
 
 // unblock adds to the outcome what would make the rules admit the same call.
 func (c *call) unblock(out *runtime.Outcome, rc *rules.Call) {
-	if c.approved() || out.Reason == runtime.ReasonIdempotencyConflict || out.Reason == runtime.ReasonRunFinished || out.Reason == runtime.ReasonOperationNotAllowed {
-		return
+	if !c.approved() && refusal.MayUnblock(out.Reason) {
+		refusal.Unblock(out, c.run.session.memory.Rules().Unblock(c.exec.instant(c.clock()), rc))
 	}
-	refusal.Unblock(out, c.run.session.memory.Rules().Unblock(c.exec.instant(c.clock()), rc))
-}
-
-// fillDuplicate sets the outcome of a call that repeats an earlier one, with the output of
-// that call if there is one.
-func (c *ident) fillDuplicate(out *runtime.Outcome, of string) {
-	out.Kind, out.Of = runtime.Duplicate, of
-	out.Message = "an equal call was made before: " + wording.Quote(of)
-	r := c.run.session.memory.Find(of)
-	if r == nil || !r.Ended() {
-		return
-	}
-	earlier := r.Outcome()
-	out.Output, out.Artifact = earlier.Output, earlier.Artifact
 }
 
 // settleReservation releases or finishes the reservation of a call that has ended, and sets the

@@ -114,19 +114,19 @@ func begin(t *testing.T, path string) (kill func()) {
 // imported, and done.
 func read(t *testing.T, r *sqlite.Reader) (open []consent.Request, imported, done map[string]int) {
 	t.Helper()
-	book := consent.NewBook(nil)
+	books := consent.NewBooks(nil)
 	imported, done = map[string]int{}, map[string]int{}
 	for after := uint64(0); ; {
 		list, err := r.Read(t.Context(), after, 1000)
 		require.NoError(t, err)
 		if len(list) == 0 {
-			return book.Open(), imported, done
+			return books.Open(), imported, done
 		}
 		for i := range list {
 			rec, err := journal.Decode(list[i].Leaf)
 			require.NoError(t, err)
 			for k := range rec.Consent {
-				require.NoError(t, book.Apply(&rec.Consent[k]))
+				require.NoError(t, books.Continue(rec.Session, &rec.Consent[k]))
 			}
 			switch after = list[i].Seq; rec.Kind {
 			case journal.KindCommandImported:

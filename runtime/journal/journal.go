@@ -3,6 +3,7 @@ package journal
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 )
 
@@ -28,6 +29,15 @@ var (
 	// ErrClosed says that the journal was closed.
 	ErrClosed = errors.New("the journal is closed")
 )
+
+// An ArchivedError says that entries up to a position are not in the journal any more: they are in a
+// segment. Read returns it when the entry after its position is one of them.
+type ArchivedError struct{ Last uint64 }
+
+// Error says which entries are archived.
+func (e *ArchivedError) Error() string {
+	return fmt.Sprintf("the entries up to %d are archived: read them from the segments", e.Last)
+}
 
 // A Mark says what an entry means for the call that it is about.
 type Mark uint8

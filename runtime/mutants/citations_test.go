@@ -93,7 +93,7 @@ func TestCitationsAreRead(t *testing.T) {
 // The list only becomes shorter.
 const (
 	uncited     = "testdata/uncited.txt"
-	mostUncited = 44
+	mostUncited = 41
 )
 
 // TestEveryRuleIsCited: who reads the code of a rule finds the rule. The file that a patch changes cites the rule

@@ -12,5 +12,6 @@ func ExampleRun() {
 	fmt.Println("exit code", code)
 	// Output:
 	// testdata/shop/tools.yaml: no errors in 1 tool
+	// isolation: in process: look
 	// exit code 0
 }

@@ -22,8 +22,9 @@ type Config[C any] struct {
 	Sched   *sched.Scheduler
 	MaxOpen int // open requests of a session
 
-	// Changed gets every change of the book, in order, under the lock.
-	Changed func(*consent.Event)
+	// Changed gets every change of the book of a session, in order, under the lock. Without a session it is
+	// one of what belongs to none.
+	Changed func(session string, ev *consent.Event)
 
 	// Report gets an event that the book refuses, with the id of its call, under the lock. That is a
 	// fault of the engine: the book has not changed since the event was made.
@@ -49,7 +50,7 @@ type Approvals[C any] struct {
 
 	mu    lockorder.Mutex[lockorder.Approvals]
 	key   []byte
-	book  *consent.Book
+	book  *consent.Books
 	calls map[string]C  // by request
 	timer runtime.Timer // runs when something is due
 	due   time.Time     // zero: the timer does not run
@@ -59,7 +60,7 @@ type Approvals[C any] struct {
 func (a *Approvals[C]) Open(cfg Config[C]) {
 	a.cfg, a.key, a.calls, a.foreseeing = cfg, make([]byte, 32), map[string]C{}, make(chan struct{}, maxForeseen)
 	_, _ = rand.Read(a.key) // never fails
-	a.book = consent.NewBook(a.key)
+	a.book = consent.NewBooks(a.key)
 }
 
 // Key returns the key that requests are bound with.
@@ -69,15 +70,15 @@ func (a *Approvals[C]) Key() []byte {
 	return a.key
 }
 
-// SetKey replaces the key by that of the journal. Restore then sets the book that was read with it.
+// SetKey replaces the key by that of the journal. Restore then sets the books that were read with it.
 func (a *Approvals[C]) SetKey(key []byte) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.key = key
 }
 
-// Restore sets the book to one of earlier processes. Nothing becomes due before Resume.
-func (a *Approvals[C]) Restore(book *consent.Book) {
+// Restore sets the books to those of earlier processes. Nothing becomes due before Resume.
+func (a *Approvals[C]) Restore(book *consent.Books) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.book = book
@@ -116,14 +117,22 @@ func (a *Approvals[C]) Close() []C {
 	return waiting
 }
 
-// apply changes the book. a.mu is held, so that the book has not changed since ev was made.
+// apply changes the book of a session. a.mu is held, so that the book has not changed since ev was made.
 func (a *Approvals[C]) apply(ev *consent.Event) {
-	if err := a.book.Apply(ev); err != nil {
+	session, err := a.book.Apply(ev)
+	if err != nil {
 		a.cfg.Report(ev.Call, err)
 		return
 	}
-	a.cfg.Changed(ev)
+	a.cfg.Changed(session, ev)
 	a.arm()
+}
+
+// SessionOf returns the session of a change, empty for one of what belongs to none.
+func (a *Approvals[C]) SessionOf(ev *consent.Event) string {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.book.SessionOf(ev)
 }
 
 // prune removes some of the old requests and grants. a.mu is held.
@@ -150,7 +159,7 @@ func (a *Approvals[C]) Requests() []consent.Request {
 	return a.book.Open()
 }
 
-// Ended returns requests that need no answer any more, the newest first. See [consent.Book.Ended].
+// Ended returns requests that need no answer any more, the newest first. See [consent.Books.Ended].
 func (a *Approvals[C]) Ended(at time.Time, before string, n int) []consent.Request {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -47,7 +47,7 @@ func open(t *testing.T) *witness {
 	w := &witness{}
 	w.Open(approvals.Config[string]{
 		Sched: &w.sched, MaxOpen: 2,
-		Changed: func(ev *consent.Event) { w.changes = append(w.changes, ev.Kind) },
+		Changed: func(_ string, ev *consent.Event) { w.changes = append(w.changes, ev.Kind) },
 		Report:  func(call string, err error) { t.Errorf("call %s: %v", call, err) },
 		Due: func(list []approvals.Due[string], now time.Time) {
 			for _, d := range list {
@@ -315,10 +315,10 @@ func TestEndedRequestsAreForgotten(t *testing.T) {
 func TestRestore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		key := make([]byte, 32)
-		book := consent.NewBook(key)
+		book := consent.NewBooks(key)
 		ev, err := book.Ask(time.Now(), "r1", "n", question("c1", time.Hour))
 		require.NoError(t, err)
-		require.NoError(t, book.Apply(&ev))
+		require.NoError(t, book.Continue("s", &ev))
 		w := open(t)
 		assert.NotEqual(t, key, w.Key())
 		w.SetKey(key)

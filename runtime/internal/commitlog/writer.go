@@ -3,6 +3,8 @@ package commitlog
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime"
@@ -46,7 +48,7 @@ type Writer struct {
 	filling *batch // the batch to which entries are added
 	writing *batch // the batch that is being written; nil: none
 	spare   []journal.Entry
-	pending []consent.Event // changes of the book that the next entry takes along
+	pending map[string][]consent.Event // by session: changes of its book that its next entry takes along
 	timer   runtime.Timer
 	armed   bool
 	stall   stall
@@ -64,7 +66,7 @@ type batch struct {
 
 // New returns a Writer that writes nothing before Begin.
 func New(cfg Config) *Writer {
-	return &Writer{cfg: cfg, failed: ErrNotRecovered, filling: &batch{}}
+	return &Writer{cfg: cfg, failed: ErrNotRecovered, filling: &batch{}, pending: map[string][]consent.Event{}}
 }
 
 // On reports whether there is a journal.
@@ -95,16 +97,16 @@ func (w *Writer) failure() error {
 	return w.stall.err
 }
 
-// ConsentChanged adds a change of the book of requests and grants. The caller holds the lock of the
-// book. The next entry, of any kind, takes the change along, so that the journal holds the changes
-// in their order.
-func (w *Writer) ConsentChanged(ev *consent.Event) {
+// ConsentChanged adds a change of the book of a session, or of what belongs to none. The caller holds the
+// lock of the books. The next entry of the session, of any kind, takes the change along, so that the
+// journal holds the changes of a book in their order, among the entries of its session.
+func (w *Writer) ConsentChanged(session string, ev *consent.Event) {
 	if w == nil {
 		return
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.pending = append(w.pending, *ev)
+	w.pending[session] = append(w.pending[session], *ev)
 }
 
 // Add queues an entry of r, with the encoded private values of its payloads, and returns its
@@ -112,7 +114,15 @@ func (w *Writer) ConsentChanged(ev *consent.Event) {
 func (w *Writer) Add(r *journal.Record, private []byte) uint64 {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	r.Consent, w.pending = w.pending, nil
+	return w.add(r, private)
+}
+
+// add is Add while w.mu is held.
+func (w *Writer) add(r *journal.Record, private []byte) uint64 {
+	if list, some := w.pending[r.Session]; some {
+		r.Consent = list
+		delete(w.pending, r.Session)
+	}
 	entry, err := journal.NewEntry(w.next, r, private)
 	if err != nil && w.failed == nil { // later entries would leave a gap
 		w.failed = fmt.Errorf("%s of call %q cannot be recorded: %w", r.Kind, r.Call, err)
@@ -124,6 +134,15 @@ func (w *Writer) Add(r *journal.Record, private []byte) uint64 {
 		w.arm()
 	}
 	return position
+}
+
+// settle adds an entry for each session with changes of its book that no entry has taken along.
+func (w *Writer) settle() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, session := range slices.Sorted(maps.Keys(w.pending)) {
+		w.add(&journal.Record{Kind: journal.KindConsent, At: w.cfg.Sched.Now().Round(0).UTC(), Session: session}, nil)
+	}
 }
 
 // HoldBatch keeps the entries that are added until ReleaseBatch in one batch, which is durable as a
@@ -157,6 +176,7 @@ func (w *Writer) Close() error {
 	if w == nil {
 		return nil
 	}
+	w.settle()
 	err := w.FlushAll()
 	if errors.Is(err, ErrClosed) || errors.Is(err, ErrNotRecovered) {
 		err = nil

@@ -28,8 +28,9 @@ type disk struct {
 	mu      sync.Mutex
 	fails   error // of the next writes
 	batches [][]uint64
-	written []error // what Written was told
-	consent []int   // changes of the book, by entry
+	written []error  // what Written was told
+	consent []int    // changes of the book, by entry
+	filed   []string // the session of each entry, and its changes
 }
 
 func (d *disk) append(entries []journal.Entry) error {
@@ -47,6 +48,7 @@ func (d *disk) append(entries []journal.Entry) error {
 			return err
 		}
 		d.consent = append(d.consent, len(r.Consent))
+		d.filed = append(d.filed, fmt.Sprint(r.Session, len(r.Consent)))
 	}
 	d.batches = append(d.batches, batch)
 	return nil
@@ -105,7 +107,7 @@ func TestNothingIsWrittenBeforeBegin(t *testing.T) {
 func TestNoWriterRecordsNothing(t *testing.T) {
 	var w *commitlog.Writer
 	assert.False(t, w.On())
-	w.ConsentChanged(&consent.Event{})
+	w.ConsentChanged("", &consent.Event{})
 	w.HoldBatch()
 	w.ReleaseBatch()
 	assert.NoError(t, errors.Join(w.Health(), w.Flush(1), w.FlushAll(), w.Close()))
@@ -199,7 +201,7 @@ func TestARecordThatCannotBeEncodedIsAGap(t *testing.T) {
 		add(w)
 		r := record()
 		r.Call = "c"
-		w.ConsentChanged(&consent.Event{At: time.Date(10_000, 1, 1, 0, 0, 0, 0, time.UTC)}) // JSON has no such year
+		w.ConsentChanged("", &consent.Event{At: time.Date(10_000, 1, 1, 0, 0, 0, 0, time.UTC)}) // JSON has no such year
 		w.Add(r, nil)
 		later := add(w)
 		require.ErrorContains(t, w.Flush(later), `owner.changed of call "c" cannot be recorded: `)
@@ -212,12 +214,27 @@ func TestConsentTravelsWithTheNextEntry(t *testing.T) {
 		ev, err := consent.NewBook(make([]byte, 32)).Off(time.Now(), time.Now().Add(time.Minute), "root", "test")
 		require.NoError(t, err)
 		add(w)
-		w.ConsentChanged(&ev)
-		w.ConsentChanged(&ev)
+		w.ConsentChanged("", &ev)
+		w.ConsentChanged("", &ev)
 		add(w)
 		add(w)
 		require.NoError(t, w.FlushAll())
 		assert.Equal(t, []int{0, 2, 0}, d.consent)
+	})
+}
+
+// TestConsentIsFiledUnderItsSession: a change waits for an entry of its own session, and Close writes one for
+// those that have had none.
+func TestConsentIsFiledUnderItsSession(t *testing.T) {
+	bubble(t, func(t *testing.T, w *commitlog.Writer, d *disk) {
+		for _, session := range []string{"a", "", "b", "a", "c"} {
+			w.ConsentChanged(session, &consent.Event{})
+		}
+		for _, session := range []string{"x", "a", "a", ""} {
+			w.Add(&journal.Record{Kind: journal.KindConsent, Session: session, At: time.Now().UTC()}, nil)
+		}
+		require.NoError(t, w.Close())
+		assert.Equal(t, []string{"x0", "a2", "a0", "1", "b1", "c1"}, d.filed)
 	})
 }
 

@@ -58,13 +58,13 @@ type Undo struct {
 	Undoes *rules.Event   // the change of the rule state with that decision; nil: none
 }
 
-// OpenRequest returns the request of the call in b, and reports whether it is open or approved and the
+// OpenRequest returns the request of the call in books, and reports whether it is open or approved and the
 // handler was not started.
-func (c *Call) OpenRequest(b *consent.Book) (consent.Request, bool) {
+func (c *Call) OpenRequest(books *consent.Books) (consent.Request, bool) {
 	if c.Outcome != nil || c.Request == "" || c.State != runtime.StateValidated && c.State != runtime.StateAuthorized {
 		return consent.Request{}, false
 	}
-	r, ok := b.Request(c.Request)
+	r, ok := books.Request(c.Request)
 	return r, ok && (r.Status == consent.StatusOpen || r.Status == consent.StatusApproved)
 }
 

@@ -248,14 +248,14 @@ func TestErasedSecretsTakeTheirValueAlong(t *testing.T) {
 }
 
 func TestAskedIsForCallsThatWait(t *testing.T) {
-	book := consent.NewBook(key)
+	books := consent.NewBooks(key)
 	ask := func(id string) {
-		ev, err := book.Ask(began, id, "nonce", &consent.Question{
+		ev, err := books.Ask(began, id, "nonce", &consent.Question{
 			Call: consent.Call{ID: id, Session: "s", Tool: "t", Pin: "p", Principal: "alice", Args: wire.Raw(`{}`)}, Reasons: []consent.Reason{{Code: "rule"}},
 			Requirement: consent.Requirement{Quorum: 1, Timeout: time.Hour},
 		})
 		require.NoError(t, err)
-		require.NoError(t, book.Apply(&ev))
+		require.NoError(t, books.Continue("s", &ev))
 	}
 	ask("open")
 	for _, row := range []struct {
@@ -269,7 +269,7 @@ func TestAskedIsForCallsThatWait(t *testing.T) {
 		{history.Call{Request: "forgotten", State: runtime.StateValidated}, false},
 		{history.Call{State: runtime.StateValidated}, false},
 	} {
-		_, asked := row.call.OpenRequest(book)
+		_, asked := row.call.OpenRequest(books)
 		assert.Equal(t, row.want, asked, row.call)
 	}
 }

@@ -18,7 +18,7 @@ const readStep = 1000
 type History struct {
 	Sessions map[string]*Session // by id
 	Calls    []*Call             // in the order in which they were opened
-	Book     *consent.Book       // of requests and grants
+	Books    *consent.Books      // of requests and grants
 	Commands map[string]bool     // imported, by nonce; true: no result is recorded
 
 	Last   uint64    // position of the last entry, 0 when there is none
@@ -38,11 +38,11 @@ type Session struct {
 	Open      map[string]map[string]string // the metadata of runs that were not closed, by id
 }
 
-// Read folds all entries of j, under the rules of engine. key is that of the book of requests. An
+// Read folds all entries of j, under the rules of engine. key is that of the books of requests. An
 // error names the entry that could not be folded.
 func Read(ctx context.Context, j journal.Journal, engine *rules.Engine, key []byte) (*History, error) {
 	h := &History{
-		Sessions: map[string]*Session{}, Book: consent.NewBook(key), Commands: map[string]bool{},
+		Sessions: map[string]*Session{}, Books: consent.NewBooks(key), Commands: map[string]bool{},
 		engine: engine, calls: map[journal.CallKey]*Call{},
 	}
 	for {
@@ -69,7 +69,7 @@ func (h *History) add(entry *journal.Entry) error {
 	}
 	h.Last, h.LastAt = entry.Seq, r.At
 	for i := range r.Consent {
-		if err := h.Book.Apply(&r.Consent[i]); err != nil {
+		if err := h.Books.Continue(r.Session, &r.Consent[i]); err != nil {
 			return err
 		}
 	}

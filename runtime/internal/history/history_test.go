@@ -94,7 +94,7 @@ func TestTheBookAndTheCommandsAreRead(t *testing.T) {
 		journal.Record{Kind: journal.KindCommandDone, Command: &journal.Command{Nonce: "done", Kind: "undo"}},
 		journal.Record{Kind: journal.KindCommandImported, Command: &journal.Command{Nonce: "interrupted", Kind: "undo"}},
 	)
-	_, isOff := h.Book.IsOff(began.Add(time.Minute))
+	_, isOff := h.Books.IsOff(began.Add(time.Minute))
 	assert.True(t, isOff)
 	assert.Equal(t, map[string]bool{"done": false, "interrupted": true}, h.Commands)
 }

@@ -3,6 +3,7 @@ package session
 import (
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/internal/history"
+	"github.com/ambit-tools/ambit/runtime/internal/wording"
 	"github.com/ambit-tools/ambit/runtime/rules"
 )
 
@@ -83,6 +84,19 @@ func (m *Memory[C]) Succeeded(run string) (list []*Record[C]) {
 		}
 	}
 	return list
+}
+
+// FillDuplicate sets the outcome of a call that repeats an earlier one, with the output of that call
+// if there is one (SEMANTICS 4.8 and 4.9).
+func (m *Memory[C]) FillDuplicate(out *runtime.Outcome, of string) {
+	out.Kind, out.Of = runtime.Duplicate, of
+	out.Message = "an equal call was made before: " + wording.Quote(of)
+	r := m.Find(of)
+	if r == nil || !r.Ended() {
+		return
+	}
+	earlier := r.Outcome()
+	out.Output, out.Artifact = earlier.Output, earlier.Artifact
 }
 
 // Artifact returns the artifact of the session that has a hash.

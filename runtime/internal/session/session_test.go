@@ -369,3 +369,18 @@ func TestFillStatus(t *testing.T) {
 	m.FillStatus(&out, "r", "a", true, true, false)
 	assert.Equal(t, runtime.RunFinished, out.Run)
 }
+
+// TestFillDuplicate: a duplicate has the output of the earlier call, once that has ended.
+func TestFillDuplicate(t *testing.T) {
+	m := memory(t, false, nil)
+	earlier, _ := m.add(t, "c1", "r")
+	var out runtime.Outcome
+	m.FillDuplicate(&out, "c1")
+	assert.Equal(t, runtime.Outcome{Kind: runtime.Duplicate, Of: "c1", Message: `an equal call was made before: "c1"`}, out)
+	earlier.end(runtime.Outcome{Kind: runtime.Completed, Output: wire.Raw(`1`)})
+	m.FillDuplicate(&out, "c1")
+	assert.Equal(t, wire.Raw(`1`), out.Output)
+	out = runtime.Outcome{}
+	m.FillDuplicate(&out, "c2")
+	assert.Nil(t, out.Output)
+}

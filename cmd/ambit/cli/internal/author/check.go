@@ -37,7 +37,9 @@ the checks that had to wait.
 
 Notes name tools that nothing can allow, and declared fields that this version
 carries but does not enforce yet. They say in which tier a command runs and what its
-declared limits are on this host ("ambit doctor" says why).
+declared limits are on this host ("ambit doctor" says why). A limit that this host
+holds less well than declared is an error; with --any-host it is a note, for a
+declaration that runs elsewhere.
 
 With --dialect, notes name what the input schemas of tools lose in what a provider of
 models takes of JSON Schema, and why one cannot be strict: ` + dialectNames() + `.
@@ -53,6 +55,7 @@ func NewCheck() *cobra.Command {
 		in      []string
 		against string
 		asJSON  bool
+		anyHost bool
 	)
 	cmd := &cobra.Command{
 		Use:   "check [FILE|DIR]",
@@ -76,14 +79,16 @@ func NewCheck() *cobra.Command {
 			d, warnings := x.whole, x.warnings
 			found, policyErr := checkPolicies(cmd.Context(), dirs, d)
 			notes, noteErr := unenforcedNotes(d)
-			held, heldErr := commandNotes(d)
+			held, heldErr := commandLevels(d)
+			if anyHost {
+				held.elsewhere()
+			}
 			lost, lostErr := dialectNotes(d, providers)
 			changed, againstErr := compared(d, against)
-			err = cmdutil.AsProblems(errors.Join(err, policyErr, noteErr, heldErr, lostErr, againstErr))
-			notes = slices.Concat(notes, held, lost, changed)
+			err = cmdutil.AsProblems(errors.Join(err, policyErr, noteErr, heldErr, held.refused.Err(), lostErr, againstErr))
+			notes = slices.Concat(notes, held.notes, lost, changed)
 			notes = append(notes, closedNotes(d, found.Closed)...)
-			slices.SortStableFunc(notes, func(a, b finding) int { return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column)) })
-			notes = append(notes, x.missedNote(path)...)
+			notes = append(byPlace(notes), x.missedNote(path)...)
 			if asJSON {
 				return printFindings(cmd.OutOrStdout(), err, slices.Concat(warningFindings(warnings), policyWarnings(found.Warnings), notes))
 			}
@@ -92,15 +97,22 @@ func NewCheck() *cobra.Command {
 			if err != nil {
 				return cmdutil.Answered(code)
 			}
-			fmt.Fprintf(cmd.OutOrStdout(), "%s: no errors in %s\n", path, cmdutil.Count(len(d.File.Tools), "tool"))
+			fmt.Fprintf(cmd.OutOrStdout(), "%s: no errors in %s\n%s", path, cmdutil.Count(len(d.File.Tools), "tool"), held.tierLines(d.File.Tools))
 			return nil
 		},
 	}
 	project.PolicyFlag(cmd, &folders)
 	cmd.Flags().StringSliceVar(&in, "dialect", nil, "name what these `dialects` of providers of models lose")
 	cmd.Flags().StringVar(&against, "against", "", "name what breaks for those who know an `earlier` declaration: a file, or git:REF")
+	cmd.Flags().BoolVar(&anyHost, "any-host", false, "take a limit that this host does not hold as declared for a note")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the findings as JSON")
 	return cmd
+}
+
+// byPlace sorts notes by where they are.
+func byPlace(notes []finding) []finding {
+	slices.SortStableFunc(notes, func(a, b finding) int { return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column)) })
+	return notes
 }
 
 func printWarnings(w io.Writer, warnings []warning) {

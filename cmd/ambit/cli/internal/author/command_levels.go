@@ -1,60 +1,141 @@
 package author
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
 	"github.com/ambit-tools/ambit/cmd/ambit/cli/internal/project"
+	"github.com/ambit-tools/ambit/dsl"
 	"github.com/ambit-tools/ambit/gen/dynamic"
 	"github.com/ambit-tools/ambit/runtime/isolate"
 	"github.com/ambit-tools/ambit/runtime/process"
 )
 
-// commandNotes say of each command in which tier it runs, and what its declared limits are on this
-// host. A limit that is held less well than declared is a note too: the executor refuses the tool on
-// such a host, and the declaration may be for another one.
-func commandNotes(d *project.Declaration) ([]finding, error) {
+// inProcess is the tier of a tool that has a handler.
+const inProcess = "in process"
+
+// A boxing is what this host makes of the commands of a declaration.
+type boxing struct {
+	notes   []finding
+	refused dsl.Diagnostics // limits that are held less well than declared
+	tiers   []string        // of each tool, in the order of the declaration
+}
+
+// commandLevels says of each command in which tier it runs, and what its declared limits are on
+// this host.
+func commandLevels(d *project.Declaration) (boxing, error) {
+	var b boxing
 	if d == nil {
-		return nil, nil
+		return b, nil
 	}
 	tools, err := dynamic.Load(d.File)
 	if err != nil {
-		return nil, err
+		return b, err
 	}
-	var notes []finding
 	var runner *isolate.Runner // one for all commands: it examines the host once
 	for i, t := range tools {
 		if t.Spec.Command == nil {
+			b.tiers = append(b.tiers, inProcess)
 			continue
 		}
 		if runner == nil {
 			if runner, err = isolate.New(isolate.Options{}); err != nil {
-				return nil, err
+				return b, err
 			}
 		}
-		spec := t.Spec.Command.Spec(0, t.Spec.Deadline)
-		at := fieldPos(d.File.Tools[i], "command")
-		levels, err := runner.Enforces(spec)
-		notes = append(notes, note(at, fmt.Sprintf("tool %q: isolation: %s%s", t.Spec.Name, spec.Tier, declaredLevels(levels, spec))))
-		if err != nil {
-			refused := note(at, fmt.Sprintf("tool %q is refused on this host", t.Spec.Name))
-			refused.Hint = strings.ReplaceAll(err.Error(), "\n", "; ")
-			notes = append(notes, refused)
-		}
+		b.command(d.File, d.File.Tools[i], t.Spec.Command.Spec(0, t.Spec.Deadline), runner)
 	}
-	return notes, nil
+	return b, nil
+}
+
+// command adds one command.
+func (b *boxing) command(f *dsl.File, t *dsl.Tool, spec *process.Spec, runner *isolate.Runner) {
+	b.tiers = append(b.tiers, spec.Tier.String())
+	levels, err := runner.Enforces(spec)
+	message := fmt.Sprintf("tool %q: isolation: %s%s", t.Name, spec.Tier, declaredLevels(levels, spec))
+	b.notes = append(b.notes, note(fieldPos(t, "command"), message))
+	if err == nil {
+		return
+	}
+	if host := runner.Host(); spec.Tier == process.Sandbox && !host.Sandbox {
+		at := cmp.Or(t.Keys["isolation"], t.Command.Pos)
+		b.refuse(f, at, "check it where it runs, or declare isolation: process for a tool that needs no box",
+			"tool %q: isolation: this host cannot build the tier sandbox: %s", t.Name, host.WhyNot)
+		return
+	}
+	before := len(b.refused)
+	for _, name := range process.LimitNames() {
+		is, takes, declared := levelsOf(levels, spec, name)
+		if !declared || is.Level <= takes {
+			continue
+		}
+		hint := "change the tier, or check it where it runs"
+		if is.Level == process.Advisory || is.Level == process.Watched {
+			hint = fmt.Sprintf("declare enforcement: %s for it, or change the tier, or check it where it runs", is.Level)
+		}
+		at, key := cmp.Or(t.LimitKeys[string(name)], fieldPos(t, "limits")), "limits."+string(name)
+		if name == process.LoopbackOnly {
+			at, key = t.Command.Keys["network"], "command.network: loopback"
+		}
+		b.refuse(f, at, hint, "tool %q: %s is %s on this host and the declaration takes no less than %s: %s", t.Name, key, is.Level, takes, is.Note)
+	}
+	if len(b.refused) == before {
+		b.refuse(f, t.Command.Pos, "", "tool %q: %s", t.Name, strings.ReplaceAll(err.Error(), "\n", "; "))
+	}
+}
+
+func (b *boxing) refuse(f *dsl.File, at dsl.Pos, hint, format string, args ...any) {
+	b.refused = append(b.refused, f.Diagnostic(at, hint, format, args...))
+}
+
+// elsewhere makes notes of what this host refuses, for a declaration that runs on another one.
+func (b *boxing) elsewhere() {
+	for _, d := range b.refused {
+		n := note(d.Pos, d.Message)
+		n.Hint = d.Hint
+		b.notes = append(b.notes, n)
+	}
+	b.refused = nil
+}
+
+// levelsOf returns what a limit is and which level the declaration takes, if it declares it. The network
+// is declared too.
+func levelsOf(levels process.Enforcement, spec *process.Spec, name process.LimitName) (is process.LimitLevel, takes process.Level, declared bool) {
+	takes, declared = spec.Accepts[name]
+	if name == process.LoopbackOnly && spec.Network == process.Loopback {
+		takes, declared = process.Enforced, true
+	}
+	return levels.Of(name), takes, declared
 }
 
 // declaredLevels lists what a host makes of the limits that a declaration gives.
 func declaredLevels(levels process.Enforcement, spec *process.Spec) string {
 	var list []string
 	for _, name := range process.LimitNames() {
-		if _, declared := spec.Accepts[name]; declared {
-			list = append(list, fmt.Sprintf("%s is %s", name, levels.Of(name).Level))
+		if is, _, declared := levelsOf(levels, spec, name); declared {
+			list = append(list, fmt.Sprintf("%s is %s", name, is.Level))
 		}
 	}
 	if list == nil {
 		return ""
 	}
 	return ", and on this host " + strings.Join(list, ", ")
+}
+
+// tierLines says which tools run in which tier.
+func (b *boxing) tierLines(tools []*dsl.Tool) string {
+	var lines strings.Builder
+	for _, tier := range []string{inProcess, process.Sandbox.String(), process.ProcessTier.String()} {
+		var names []string
+		for i, t := range tools {
+			if b.tiers[i] == tier {
+				names = append(names, t.Name)
+			}
+		}
+		if names != nil {
+			fmt.Fprintf(&lines, "isolation: %s: %s\n", tier, strings.Join(names, ", "))
+		}
+	}
+	return lines.String()
 }

@@ -41,7 +41,7 @@ those that need no answer any more, the newest first, with what became of them.`
 				return err
 			}
 			return v.With(func(r *sqlite.Reader) error {
-				book, err := store.Book(cmd.Context(), r)
+				book, err := store.Books(cmd.Context(), r)
 				if err != nil {
 					return err
 				}
@@ -80,7 +80,7 @@ those that need no answer any more, the newest first, with what became of them.`
 }
 
 // waiting returns the requests that can still be answered.
-func waiting(book *consent.Book, now time.Time) []consent.Request {
+func waiting(book *consent.Books, now time.Time) []consent.Request {
 	open := []consent.Request{}
 	for _, q := range book.Open() {
 		if now.Before(q.Expires) {
@@ -114,7 +114,7 @@ func newApprovalsShow() *cobra.Command {
 				return cmdutil.Usage("show needs either a request or a call", "name the request, or add --call ID")
 			}
 			return v.With(func(r *sqlite.Reader) error {
-				book, err := store.Book(cmd.Context(), r)
+				book, err := store.Books(cmd.Context(), r)
 				if err != nil {
 					return err
 				}
@@ -137,7 +137,7 @@ func newApprovalsShow() *cobra.Command {
 }
 
 // requestNamed returns the request of an argument, or else of a call.
-func requestNamed(book *consent.Book, args []string, id *store.CallID) (consent.Request, error) {
+func requestNamed(book *consent.Books, args []string, id *store.CallID) (consent.Request, error) {
 	if len(args) > 0 {
 		return store.FindRequest(book, args[0])
 	}

@@ -30,7 +30,7 @@ func newGrantsList() *cobra.Command {
 		Args:  cmdutil.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return v.With(func(r *sqlite.Reader) error {
-				book, err := store.Book(cmd.Context(), r)
+				book, err := store.Books(cmd.Context(), r)
 				if err != nil {
 					return err
 				}
@@ -68,7 +68,7 @@ type grantItem struct {
 }
 
 // conditions says which calls of its tool a grant answers for.
-func conditions(book *consent.Book, g *consent.Grant) string {
+func conditions(book *consent.Books, g *consent.Grant) string {
 	switch g.Cover {
 	case consent.CoverExact:
 		if q, ok := book.Request(g.ID); ok && len(q.Args) > 0 {
@@ -96,7 +96,7 @@ func newGrantsRevoke() *cobra.Command {
 		Args:  cmdutil.OneID("the id of a grant, or how it begins"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return v.With(func(r *sqlite.Reader) error {
-				book, err := store.Book(cmd.Context(), r)
+				book, err := store.Books(cmd.Context(), r)
 				if err != nil {
 					return err
 				}

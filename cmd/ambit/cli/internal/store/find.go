@@ -137,7 +137,7 @@ func idsOf[T any](list []T, id func(*T) string) []string {
 
 // FindRequest returns the request of an id, or the only one whose id begins so. An
 // open request is preferred to one that has ended.
-func FindRequest(book *consent.Book, typed string) (consent.Request, error) {
+func FindRequest(book *consent.Books, typed string) (consent.Request, error) {
 	if q, ok := book.Request(typed); ok {
 		return q, nil
 	}
@@ -154,7 +154,7 @@ func FindRequest(book *consent.Book, typed string) (consent.Request, error) {
 }
 
 // FindRequestOfCall returns the latest request about a call.
-func FindRequestOfCall(book *consent.Book, session, call string) (found consent.Request, err error) {
+func FindRequestOfCall(book *consent.Books, session, call string) (found consent.Request, err error) {
 	list := slices.DeleteFunc(book.Requests(), func(q consent.Request) bool {
 		return !strings.HasPrefix(q.CallID, call) || !strings.HasPrefix(q.Session, session)
 	})
@@ -178,7 +178,7 @@ func FindRequestOfCall(book *consent.Book, session, call string) (found consent.
 
 // FindGrant returns the id of the only grant whose id begins as was typed. One that
 // this store does not hold is for the executor to refuse: the grant may be new.
-func FindGrant(book *consent.Book, typed string) (string, error) {
+func FindGrant(book *consent.Books, typed string) (string, error) {
 	ids := idsOf(book.Grants(), func(g *consent.Grant) string { return g.ID })
 	found := slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return !strings.HasPrefix(id, typed) })
 	if len(found) == 0 || slices.Contains(found, typed) {

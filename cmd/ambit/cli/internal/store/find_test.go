@@ -13,13 +13,13 @@ import (
 )
 
 // asked returns a book in which requests were made: id, session and call of each.
-func asked(t *testing.T, list ...[3]string) *consent.Book {
+func asked(t *testing.T, list ...[3]string) *consent.Books {
 	t.Helper()
-	book := consent.NewBook(nil)
+	book := consent.NewBooks(nil)
 	for i, q := range list {
 		at := time.Date(2030, 1, 1+i, 0, 0, 0, 0, time.UTC)
 		r := &consent.Request{ID: q[0], Session: q[1], CallID: q[2], Created: at, Expires: at.Add(time.Hour)}
-		require.NoError(t, book.Apply(&consent.Event{Seq: uint64(i + 1), Kind: consent.EventAsked, At: at, Request: r.ID, Asked: r}))
+		require.NoError(t, book.Continue(q[1], &consent.Event{Seq: uint64(i + 1), Kind: consent.EventAsked, At: at, Request: r.ID, Asked: r}))
 	}
 	return book
 }

@@ -106,18 +106,18 @@ func Decode(e *journal.Entry) (*journal.Record, error) {
 	return r, nil
 }
 
-// Book returns the requests and grants of a store.
-func Book(ctx context.Context, r *sqlite.Reader) (*consent.Book, error) {
-	book := consent.NewBook(nil) // the key is for judging, which happens elsewhere
+// Books returns the requests and grants of a store.
+func Books(ctx context.Context, r *sqlite.Reader) (*consent.Books, error) {
+	books := consent.NewBooks(nil) // the key is for judging, which happens elsewhere
 	err := EachConsent(ctx, r, math.MaxUint64, func(e *journal.Entry, changes []consent.Event) error {
 		for i := range changes {
-			if err := book.Apply(&changes[i]); err != nil {
+			if err := books.Continue(e.Session, &changes[i]); err != nil {
 				return fmt.Errorf("entry %d: %w: run \"ambit audit verify\"", e.Seq, err)
 			}
 		}
 		return nil
 	})
-	return book, err
+	return books, err
 }
 
 // errSeen ends a look at entries of which the rest is of no interest.
