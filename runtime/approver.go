@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 
 	"github.com/ambit-tools/ambit/runtime/consent"
+	"github.com/ambit-tools/ambit/runtime/process"
 )
 
 // An Approver is notified of requests for consent. It answers through engine.Executor.Decide,
@@ -37,4 +38,8 @@ type ConsentRequest struct {
 	Title       string          `json:"title,omitempty"`
 	Description string          `json:"description,omitempty"` // of the tool
 	Covers      []GrantCover    `json:"covers,omitempty"`      // what a standing grant may cover, the narrowest first
+
+	// Command is what the call would run; nil: the tool has a handler, or the call is over. Sensitive
+	// members are no part of it.
+	Command *process.Invocation `json:"command,omitempty"`
 }

@@ -22,8 +22,9 @@ type approvalPage struct {
 	Created, Expires                        moment
 	Arguments                               table
 	ArgumentsLink                           string
-	Hidden                                  bool // values are masked for this viewer that others may see
+	Hidden                                  bool // values are masked for this viewer that another viewer may see
 	Preview                                 *shownPreview
+	Runs                                    *shownCommand // nil: the tool has a handler
 	Rules                                   []ruleItem
 	Votes                                   []voteItem
 	Given                                   int
@@ -90,7 +91,7 @@ func (p *pages) approvalOf(q *request, v *view.Request) *approvalPage {
 		StatusWords: statuses[v.Status], EffectWords: catalog.Effect(v.Effect), Undo: p.undoWords(v),
 		Left: catalog.Span(max(time.Until(v.Request.Expires), 0)), Approvers: catalog.Approvers(v.Requirement.Approvers),
 		Created: momentOf(v.Request.Created), Expires: momentOf(v.Request.Expires),
-		Arguments: tableOf(arguments), ArgumentsLink: p.link.Arguments(v.ID), Hidden: v.Shown == nil && len(v.Masked) > 0, Preview: previewOf(v.Preview),
+		Arguments: tableOf(arguments), ArgumentsLink: p.link.Arguments(v.ID), Hidden: v.Shown == nil && len(v.Masked) > 0, Preview: previewOf(v.Preview), Runs: commandOf(v.Command),
 		Given: len(v.Request.Votes), Open: v.Status == consent.StatusOpen, MayGrant: p.mayGrant(q, v),
 		MayAudit:    p.mayAudit(q, operator.Target{Session: v.Session, Run: v.Run, Call: v.CallID}),
 		Destructive: v.Effect != "read" && v.Effect != "write", MayEdit: v.Requirement.AllowEdit, MaxFor: catalog.Span(v.Requirement.MaxFor),

@@ -4,13 +4,11 @@ import (
 	"cmp"
 	"net/http"
 	"net/url"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/ambit-tools/ambit/internal/catalog"
-	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/internal/httpguard"
 	"github.com/ambit-tools/ambit/runtime/operator"
@@ -19,51 +17,36 @@ import (
 
 const (
 	perPage       = 50
-	maxCandidates = 1_000 // requests that the operator policy is asked about for one page
+	maxCandidates = 1_000 // calls or grants that the operator policy is asked about for one page
 )
 
-// A waitingFilter says which requests a list has; what is empty matches all.
+// A waitingFilter says which requests a list has.
 type waitingFilter struct {
-	Tool, Effect, Session string
-	Mine                  bool // that the viewer may answer
-	after                 cursor
+	consent.RequestFilter
+	Mine bool // that the viewer may answer
 }
-
-// A cursor is the place of a request in the list, by when it expires.
-type cursor struct {
-	expires int64
-	id      string
-}
-
-func cursorOf(r *runtime.ConsentRequest) cursor { return cursor{r.Expires.UnixNano(), r.ID} }
-
-func (c cursor) compare(d cursor) int {
-	return cmp.Or(cmp.Compare(c.expires, d.expires), strings.Compare(c.id, d.id))
-}
-
-func (c cursor) String() string { return strconv.FormatInt(c.expires, 10) + "." + c.id }
 
 // filterOf reads the filter of a list from its URL.
 func filterOf(v url.Values) (f waitingFilter, err error) {
-	f = waitingFilter{Tool: v.Get("tool"), Effect: v.Get("effect"), Session: v.Get("session"), Mine: v.Get("mine") != ""}
+	f.RequestFilter = consent.RequestFilter{Tool: v.Get("tool"), Effect: v.Get("effect"), Session: v.Get("session"), Limit: perPage}
+	f.Mine = v.Get("mine") != ""
 	if text := v.Get("after"); text != "" {
 		number, id, _ := strings.Cut(text, ".")
-		if f.after.expires, err = strconv.ParseInt(number, 10, 64); err != nil {
+		expires, err := strconv.ParseInt(number, 10, 64)
+		if err != nil {
 			return f, problem(httpguard.BadPosition, "after is not a place of the list")
 		}
-		f.after.id = id
+		f.After = consent.Place{Expires: time.Unix(0, expires), ID: id}
 	}
 	return f, nil
 }
 
-func (f *waitingFilter) wants(r *runtime.ConsentRequest) bool {
-	return (f.Tool == "" || f.Tool == r.Tool) && (f.Effect == "" || f.Effect == r.Effect) && (f.Session == "" || f.Session == r.Session) &&
-		cursorOf(r).compare(f.after) > 0
-}
+// set reports whether the list has not all that waits.
+func (f *waitingFilter) set() bool { return f.Tool+f.Effect+f.Session != "" || f.Mine }
 
-// next is the query of the page after a request.
-func (f *waitingFilter) next(last cursor) string {
-	v := url.Values{"after": {last.String()}}
+// next is the query of the page that begins after a place.
+func (f *waitingFilter) next(after consent.Place) string {
+	v := url.Values{"after": {strconv.FormatInt(after.Expires.UnixNano(), 10) + "." + after.ID}}
 	for name, value := range map[string]string{"tool": f.Tool, "effect": f.Effect, "session": f.Session} {
 		if value != "" {
 			v.Set(name, value)
@@ -75,36 +58,18 @@ func (f *waitingFilter) next(last cursor) string {
 	return "?" + v.Encode()
 }
 
-// waiting returns a page of the requests that wait and that the viewer may see, those that expire first
-// before the others, and the query of the next page, if there may be one.
-func (p *pages) waiting(q *request, f waitingFilter) (list []*view.Request, next string) {
-	all := slices.DeleteFunc(p.exec.Requests(), func(r *runtime.ConsentRequest) bool { return !f.wants(r) })
-	slices.SortFunc(all, func(a, b *runtime.ConsentRequest) int { return cursorOf(a).compare(cursorOf(b)) })
-	for i, r := range all {
-		if len(list) == perPage || i == maxCandidates {
-			return list, f.next(cursorOf(all[i-1]))
-		}
-		if f.Mine && r.Requirement.Permits(q.by.ID, q.by.Groups, r.Principal) != consent.NotRejected {
-			continue
-		}
-		if v, err := view.Of(q.Context(), p.exec, r.ID, q.by); err == nil && v.Status == consent.StatusOpen && (v.MayDecide || !f.Mine) {
-			list = append(list, v)
-		}
-	}
-	return list, ""
-}
-
 // approvals serves the list of what waits.
 func (p *pages) approvals(q *request) error {
 	f, err := filterOf(q.URL.Query())
 	if err != nil {
 		return err
 	}
-	list, next := p.waiting(q, f)
+	list, place := view.Open(q.Context(), p.exec, f.RequestFilter, f.Mine, q.by)
+	next := ""
+	if place.ID != "" {
+		next = f.next(place)
+	}
 	if wantsJSON(q.Request) {
-		if list == nil {
-			list = []*view.Request{}
-		}
 		return writeJSON(q.w, map[string]any{"approvals": list, "next": next})
 	}
 	data := struct {
@@ -113,7 +78,8 @@ func (p *pages) approvals(q *request) error {
 		Effects []string
 		Items   []waitingItem
 		Next    string
-	}{f, f != waitingFilter{after: f.after}, []string{"read", "write", "destructive"}, nil, next}
+		Waiting int // requests, those included that this viewer may not see
+	}{f, f.set(), []string{"read", "write", "destructive"}, nil, next, p.exec.Stats().Waiting}
 	now := time.Now()
 	for _, v := range list {
 		data.Items = append(data.Items, itemOf(v, now))

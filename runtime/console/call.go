@@ -28,6 +28,7 @@ type callPage struct {
 	Subject                        string // of the events of the call
 	MayCancel, MayUndo, MayResolve bool
 	Unblock                        []string // that would unblock the call
+	Processes                      []shownProcess
 }
 
 // audited returns a call that the viewer may audit. One that the viewer may not is not told apart from
@@ -61,7 +62,7 @@ func (p *pages) showCall(q *request, status int, c *recordedCall, n *notice) {
 	d := &callPage{
 		recordedCall: c, Notice: n, OutcomeWords: "has not ended", Reason: c.reasonName(), Arguments: tableOf(c.Args), RanWith: tableOf(c.Final),
 		Policy: indented(c.Decision), ArgumentsLink: p.link.Act(c.Session, c.Call, "arguments"),
-		Subject: subjectOf(c.CallKey),
+		Subject: subjectOf(c.CallKey), Processes: processesOf(c.processes),
 	}
 	d.OutputText, d.OutputMore = cut(indented(c.Output), most)
 	if c.Outcome != nil {

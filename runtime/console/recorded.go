@@ -33,6 +33,7 @@ type recordedCall struct {
 	Decision                                                                    json.RawMessage
 	Steps                                                                       []step
 	Answers                                                                     []answerItem
+	processes                                                                   []journal.Process
 	Ended, Undone, Unknown                                                      bool
 	Times                                                                       []catalog.Fact
 	began, ended                                                                time.Time
@@ -89,6 +90,7 @@ func (c *recordedCall) add(seq uint64, r *journal.Record) {
 	if r.Artifact != nil {
 		c.Artifact = r.Artifact
 	}
+	c.processes = journal.JoinProcess(c.processes, r)
 	if len(r.Decision) > 0 {
 		c.Decision = r.Decision
 	}

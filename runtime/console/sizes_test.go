@@ -17,6 +17,7 @@ import (
 
 	"github.com/ambit-tools/ambit/internal/battery"
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/engine"
 	"github.com/ambit-tools/ambit/runtime/host"
 )
@@ -62,17 +63,23 @@ const (
 func (b *browser) measure(what, path string) *page {
 	b.Helper()
 	var p *page
+	took := spans(func() { p = b.get(path) })
+	require.Equal(b, http.StatusOK, p.StatusCode, path)
+	b.Logf("%s: %d bytes, %s", what, len(p.text), took)
+	assert.LessOrEqual(b, len(p.text), mostOfPage, path)
+	return p
+}
+
+// spans says how long f takes.
+func spans(f func()) string {
 	took := make([]time.Duration, looks)
 	for i := range took {
 		begin := time.Now()
-		p = b.get(path)
+		f()
 		took[i] = time.Since(begin)
-		require.Equal(b, http.StatusOK, p.StatusCode, path)
 	}
 	slices.Sort(took)
-	b.Logf("%s: %d bytes, median %v, p95 %v", what, len(p.text), took[looks/2].Round(10*time.Microsecond), took[looks*95/100-1].Round(10*time.Microsecond))
-	assert.LessOrEqual(b, len(p.text), mostOfPage, path)
-	return p
+	return fmt.Sprintf("median %v, p95 %v", took[looks/2].Round(10*time.Microsecond), took[looks*95/100-1].Round(10*time.Microsecond))
 }
 
 var nextPage = regexp.MustCompile(`<a class="button" href="([^"]*(?:after|before)=[^"]*)">`)
@@ -84,7 +91,7 @@ func TestManyApprovals(t *testing.T) {
 	r := startWith(t, func(c *host.Config) { c.Options = append(c.Options, engine.WithMaxOpenRequests(n)) })
 	require.Equal(t, n, r.flood("send", n)[runtime.Pending])
 	alice := r.as("alice")
-	alice.measure("the first page", "/")
+	assert.Contains(t, alice.measure("the first page", "/").text, fmt.Sprintf("50 requests on this page, of %d that wait", n))
 	seen := map[string]bool{}
 	last := ""
 	for path := "/"; path != ""; {
@@ -102,6 +109,10 @@ func TestManyApprovals(t *testing.T) {
 	assert.Len(t, seen, n)
 	alice.measure("the last page", last)
 	alice.measure("a filter that nothing matches", "/?tool=burn")
+	alice.measure("those that alice may answer", "/?mine=on")
+	r.as("mallory").measure("for who may see none", "/")
+	t.Logf("without a page, all requests with their arguments: %s", spans(func() { r.Executor.Requests() }))
+	t.Logf("with a page: %s", spans(func() { r.Executor.OpenRequests(consent.RequestFilter{Limit: 50}) }))
 }
 
 var cards = regexp.MustCompile(`<li class="card" data-id="([^"]*)"`)

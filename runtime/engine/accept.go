@@ -101,7 +101,7 @@ func (c *call) recordLate(e *result) {
 	c.progress.Lock()
 	defer c.progress.Unlock()
 	if c.progress.Life.Recorded() {
-		c.transition(runtime.EventLateResult, c.progress.State(), &note{at: now, fault: e.fault, text: text, output: e.output})
+		c.transition(runtime.EventLateResult, c.progress.State(), &note{At: now, Fault: e.fault, Text: text, Output: e.output})
 	}
 }
 

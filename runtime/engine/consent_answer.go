@@ -165,12 +165,12 @@ func (g answering) record(ed *edit) *consent.Result {
 	defer c.progress.Unlock()
 	now := c.clock()
 	ev := c.exec.approvals.Decide(now, g.request, g.answer)
-	n := note{at: now, answer: &ev}
+	n := note{At: now, Answer: &ev}
 	if ed == nil || ev.Result.Resolution == consent.Rejected || c.progress.Life.Ended() {
 		c.transition(runtime.EventApprovalDecided, c.progress.State(), &n)
 		return ev.Result
 	}
-	n.edited = true
+	n.Edited = true
 	c.values.Final, c.values.FinalText, c.consent.Preview = ed.Args, ed.Text, ed.Preview
 	s := c.run.session
 	s.mu.Lock()
@@ -178,7 +178,7 @@ func (g answering) record(ed *edit) *consent.Result {
 	if ev.Result.Resolution == consent.Recorded {
 		s.memory.Rebind(c.exec.instant(now), &ed.rule)
 	}
-	n.session = true
+	n.Session = true
 	c.transition(runtime.EventApprovalDecided, c.progress.State(), &n)
 	return ev.Result
 }

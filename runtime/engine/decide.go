@@ -189,7 +189,7 @@ func (c *call) admitAsked() admission {
 	c.progress.Life.Ask()
 	c.progress.Watch.Enter(tally.Consent, c.now)
 	c.record.Final, c.record.Live = sched.NewEvent(), c
-	c.transition(runtime.EventApprovalRequested, runtime.StateValidated, &note{at: c.now, session: true})
+	c.transition(runtime.EventApprovalRequested, runtime.StateValidated, &note{At: c.now, Session: true})
 	return notAdmitted(workerDone)
 }
 
@@ -254,7 +254,7 @@ func (c *call) startsNow() bool {
 func (c *call) recordAuthorized() {
 	c.progress.Scope.SetEffect(c.worker.Scratch.effect)
 	c.place.RequestSlot(func() {
-		c.transition(runtime.EventAuthorized, runtime.StateAuthorized, &note{at: c.now, session: true})
+		c.transition(runtime.EventAuthorized, runtime.StateAuthorized, &note{At: c.now, Session: true})
 	})
 }
 

@@ -15,7 +15,7 @@ import (
 // needs no lock.
 func (c *call) emitInvoked() {
 	c.unrecorded = c.exec.log.On() && c.exec.log.Stalled()
-	c.transition(runtime.EventInvoked, runtime.StateDeclared, &note{at: c.now})
+	c.transition(runtime.EventInvoked, runtime.StateDeclared, &note{At: c.now})
 }
 
 // lookup checks that the tool of the call exists.
@@ -94,7 +94,7 @@ func (c *call) decode() *result {
 		return workerDone
 	}
 	c.values.Args, c.values.Text, c.heartbeat = in.Args, in.Text, in.Heartbeat
-	c.transition(runtime.EventValidated, runtime.StateValidated, &note{at: c.now})
+	c.transition(runtime.EventValidated, runtime.StateValidated, &note{At: c.now})
 	return nil
 }
 

@@ -132,10 +132,10 @@ func (c *call) closeOutcome(out *runtime.Outcome, e *result, started bool) {
 	}
 	c.record.Store(out)
 	c.transition(e.event, e.to, &note{
-		ends: true, session: true, at: now, by: e.by, kind: out.Kind, reason: out.Reason, reasons: out.AllReasons, fault: e.fault, text: e.text, output: e.output,
+		Ends: true, Session: true, At: now, By: e.by, Kind: out.Kind, Reason: out.Reason, Reasons: out.AllReasons, Fault: e.fault, Text: e.text, Output: e.output,
 	})
 	if out.RolledBack {
-		c.transition(runtime.EventRolledBack, runtime.StateRolledBack, &note{at: now})
+		c.transition(runtime.EventRolledBack, runtime.StateRolledBack, &note{At: now})
 	}
 }
 

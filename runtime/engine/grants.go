@@ -25,6 +25,16 @@ func (e *Executor) Requests() []*runtime.ConsentRequest {
 	return approvals.Each(e.approvals.Requests(), e.viewRequest)
 }
 
+// OpenRequests lists the requests that wait for answers and that f matches, a page at a time: those that expire
+// first before the others. Unlike Requests it describes no request but those of the page.
+func (e *Executor) OpenRequests(f consent.RequestFilter) []*runtime.ConsentRequest {
+	if e == nil || e.engine == nil {
+		return nil
+	}
+	e.approvals.ProcessDue()
+	return approvals.Each(e.approvals.Page(f), e.viewRequest)
+}
+
 // EndedRequests lists at most limit requests that need no answer any more, the newest first, as long as
 // the executor retains them. before is the id of the last one of the page before; empty: from the newest.
 func (e *Executor) EndedRequests(before string, limit int) []*runtime.ConsentRequest {
@@ -52,17 +62,13 @@ func (e *Executor) viewRequest(r consent.Request) *runtime.ConsentRequest {
 	if c == nil {
 		return e.approvals.View(r, nil, nil)
 	}
-	var spec *runtime.Spec // nil: the tool is no longer declared
-	if c.tool != nil {
-		spec = c.tool.Spec
-	}
 	c.progress.Lock()
 	args, over := c.values.Final, c.progress.Life.Ended()
 	c.progress.Unlock()
 	if over {
 		args = nil
 	}
-	return e.approvals.View(r, spec, args)
+	return e.approvals.View(r, c.tool, args)
 }
 
 // Grants lists the grants that match f, in the order in which they were given.
@@ -91,9 +97,8 @@ func (e *Executor) Revoke(ctx context.Context, grantID string, by operator.Actor
 	return action.Code(ev.Result.Rejection.String()).Err()
 }
 
-// RetireGrants ends the grants whose rules no longer exist. The application calls it after it
-// reloaded a policy; exists reports whether a rule asks about a tool now. The rule of a declaration
-// that always asks is called declaration.
+// RetireGrants ends the grants whose rules no longer exist. The application calls it after it reloaded a policy; exists
+// reports whether a rule asks about a tool now. The rule of a declaration that always asks is called declaration.
 func (e *Executor) RetireGrants(exists func(tool, rule string) bool) {
 	if e == nil || e.engine == nil {
 		return
@@ -104,9 +109,8 @@ func (e *Executor) RetireGrants(exists func(tool, rule string) bool) {
 	}
 }
 
-// SuspendConsent stops requests for consent until an instant, at most an hour away. A call that
-// would have asked runs; a call that is denied stays denied. The error handler is warned. The operator
-// policy is asked first (operator.ConsentOff).
+// SuspendConsent stops requests for consent until an instant, at most an hour away. A call that would have asked runs;
+// a call that is denied stays denied. The error handler is warned. The operator policy is asked first (operator.ConsentOff).
 func (e *Executor) SuspendConsent(ctx context.Context, until time.Time, by operator.Actor, reason string) error {
 	if e == nil || e.engine == nil {
 		return errors.New("consent is switched off in an executor made by NewExecutor")
@@ -135,11 +139,7 @@ func (e *Executor) Expire() []string {
 	if e == nil {
 		return nil
 	}
-	var ids []string
-	for _, c := range e.approvals.ProcessDue() {
-		ids = append(ids, c.id)
-	}
-	return ids
+	return approvals.Each(e.approvals.ProcessDue(), func(c *call) string { return c.id })
 }
 
 // handleDue sends reminders to calls, and ends the calls whose requests have expired.
@@ -160,7 +160,7 @@ func (c *call) remind(now time.Time) {
 	c.progress.Lock()
 	defer c.progress.Unlock()
 	if c.progress.Life.AwaitsConsent() {
-		c.transition(runtime.EventApprovalExpiring, c.progress.State(), &note{at: now})
+		c.transition(runtime.EventApprovalExpiring, c.progress.State(), &note{At: now})
 	}
 }
 

@@ -64,7 +64,7 @@ func (c *call) recordStart(d time.Duration) *result {
 	}
 	due := deadline.Earlier(c.now.Add(d), c.progress.TurnEnds())
 	c.progress.BeginAttempt(c.workCtx, due, c.now, c.exec.log.On())
-	c.transition(runtime.EventStarted, runtime.StateExecuting, &note{at: c.now, session: true})
+	c.transition(runtime.EventStarted, runtime.StateExecuting, &note{At: c.now, Session: true})
 	return nil
 }
 
@@ -153,7 +153,7 @@ func (c *call) rollBackAttempt() bool {
 		return false
 	}
 	c.progress.Scope.Forget()
-	c.transition(runtime.EventRetrying, runtime.StateExecuting, &note{at: c.clock(), text: text})
+	c.transition(runtime.EventRetrying, runtime.StateExecuting, &note{At: c.clock(), Text: text})
 	return true
 }
 

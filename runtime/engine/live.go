@@ -56,7 +56,7 @@ func (p publisher) Publish(owner attempt.Owner, piece *live.Piece) {
 	if piece.Record {
 		counts := piece.Counts
 		c.transition(runtime.EventOutput, runtime.StateExecuting, &note{
-			at: c.clock(), live: &counts, output: int(piece.Bytes), dropped: int(piece.Dropped),
+			At: c.clock(), Live: &counts, Output: int(piece.Bytes), Dropped: int(piece.Dropped),
 		})
 	}
 }

@@ -161,7 +161,7 @@ func (u unknownCall) resolve(out *runtime.Outcome, to runtime.State, by string) 
 	c.record.Replace(out)
 	c.record.Undo.Busy, c.record.Undo.Ended = false, now
 	c.transition(runtime.EventReconciled, to, &note{
-		at: now, by: by, kind: out.Kind, reason: out.Reason, reasons: out.AllReasons, session: true, output: len(out.Output),
+		At: now, By: by, Kind: out.Kind, Reason: out.Reason, Reasons: out.AllReasons, Session: true, Output: len(out.Output),
 	})
 }
 

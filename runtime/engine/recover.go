@@ -298,6 +298,6 @@ func (e *Executor) reportRedeclared(r *history.Call) {
 	c.progress.Lock()
 	defer c.progress.Unlock()
 	err := fmt.Errorf("the declaration of tool %q has changed since consent was asked for: request %s stays open, and an approval under this declaration is refused (%s); under the former one it counts", c.record.Tool, c.consent.Request, runtime.ReasonBindingMismatch)
-	c.transition(runtime.EventStale, c.progress.State(), &note{at: c.clock(), text: err.Error()})
+	c.transition(runtime.EventStale, c.progress.State(), &note{At: c.clock(), Text: err.Error()})
 	e.report(c.newFault(runtime.ReasonNone, err))
 }

@@ -73,9 +73,9 @@ func (i interrupted) orphan(stale bool) {
 	defer c.progress.Unlock()
 	now := c.exec.sched.Now()
 	if stale {
-		c.transition(runtime.EventStale, runtime.StateExecuting, &note{at: now})
+		c.transition(runtime.EventStale, runtime.StateExecuting, &note{At: now})
 	}
-	c.transition(runtime.EventOrphaned, runtime.StateExecuting, &note{at: now})
+	c.transition(runtime.EventOrphaned, runtime.StateExecuting, &note{At: now})
 }
 
 // resubmit passes a call that was admitted, and whose handler was not started, to a worker. The
@@ -188,7 +188,7 @@ func (a rerun) startAgain(session bool) *result {
 	if !a.c.progress.Life.Reevaluated() {
 		return workerDone
 	}
-	a.c.transition(runtime.EventRetrying, runtime.StateExecuting, &note{at: a.c.clock(), session: session})
+	a.c.transition(runtime.EventRetrying, runtime.StateExecuting, &note{At: a.c.clock(), Session: session})
 	return nil
 }
 

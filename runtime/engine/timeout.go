@@ -95,5 +95,5 @@ func policyFailure(rule, message string) *result {
 // recordLingering records that the handler of an ended call still runs after the grace. The lock of
 // the call is held.
 func (o timer) recordLingering(now time.Time) {
-	o.c.transition(runtime.EventLingering, o.c.progress.State(), &note{at: now})
+	o.c.transition(runtime.EventLingering, o.c.progress.State(), &note{At: now})
 }

@@ -3,37 +3,20 @@ package engine
 import (
 	"bytes"
 	"fmt"
-	"time"
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/action"
-	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/internal/entry"
 	"github.com/ambit-tools/ambit/runtime/internal/metadata"
 	"github.com/ambit-tools/ambit/runtime/internal/refusal"
+	"github.com/ambit-tools/ambit/runtime/internal/transition"
 	"github.com/ambit-tools/ambit/runtime/internal/usercode"
 	"github.com/ambit-tools/ambit/runtime/journal"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
 // A note is the data of a transition beside its event and states.
-type note struct {
-	at      time.Time
-	kind    runtime.OutcomeKind // when the call ends, as are the next two; a pointer to the outcome would move it to the heap
-	reason  runtime.Reason
-	reasons []runtime.Reason
-	fault   *action.CallError   // for operators
-	text    string              // of fault, or of the cause of a refusal, without sensitive values
-	output  int                 // bytes
-	answer  *consent.Event      // to a request for consent
-	live    *journal.LiveCounts // of tool.output, as is the next
-	dropped int
-	undo    *action.Error // of an undo that failed
-	edited  bool          // that answer edited the arguments
-	by      string
-	ends    bool // the call has its outcome now
-	session bool // the lock of the session is held: the entry takes the changes of its rule state
-}
+type note = transition.Note
 
 // transition takes the call to another state. No other function changes the state or emits the
 // event of a call. The lock of the call is held once other goroutines know the call, so transition calls no code of
@@ -47,46 +30,20 @@ func (c *call) transition(kind runtime.EventKind, to runtime.State, n *note) {
 	if c.dry {
 		return
 	}
-	if c.exec.tally.Notice(kind) {
-		c.exec.tally.Count(counted(c, kind, n))
+	counts, tells := c.exec.tally.Notice(kind), c.exec.emitsEvents()
+	if !counts && !tells {
+		return
 	}
-	if !c.exec.emitsEvents() {
+	of := c.told()
+	if counts {
+		c.exec.tally.Count(of.Count(kind, n, c.record))
+	}
+	if !tells {
 		return
 	}
 	e := c.exec.delivery.Begin()
 	defer c.exec.delivery.End()
-	e.Time, e.Kind, e.From, e.To = n.at, kind, from, to
-	e.Tool, e.CallID, e.SessionID, e.RunID = c.record.Tool, c.id, c.run.session.id, c.run.id
-	e.Agent, e.Principal, e.By, e.Attempt = c.run.agent, c.run.principal, n.by, c.progress.Life.Attempt()
-	e.Turn, e.ClientRequest = c.turn.number, metadata.Request(c.metadata)
-	e.Revision, e.Duration = c.progress.Revision, n.at.Sub(c.began)
-	e.InputBytes, e.OutputBytes, e.Live = c.size, n.output, n.live
-	e.Outcome, e.Reason, e.AllReasons = n.kind, n.reason, n.reasons
-	if n.ends {
-		e.Notes = c.notes
-	}
-	if c.tool != nil {
-		e.ToolVersion = c.tool.Spec.Version
-	}
-	if c.consent != nil {
-		e.RequestID = c.consent.Request
-	}
-	if a := n.answer; a != nil {
-		e.By, e.Resolution, e.Rejection = a.By, a.Result.Resolution.String(), a.Result.Rejection.String()
-	}
-	if n.ends {
-		e.Times = c.progress.Watch.Times()
-	}
-	if n.undo != nil || kind == runtime.EventUndone {
-		e.Duration = c.record.Undo.Since(n.at)
-	}
-	if n.undo != nil {
-		result, code := action.ResultOf(n.undo)
-		e.Resolution, e.Rejection = result, string(code)
-	}
-	if e.Err = n.text; n.fault != nil {
-		e.Stack = string(n.fault.Stack)
-	}
+	of.Event(e, kind, from, to, n)
 	if c.exec.log.On() && !c.unrecorded {
 		e.Seq = c.trail.Add(c.transitionEntry(e, n))
 	}
@@ -111,36 +68,24 @@ func (c *call) operatorText(out *runtime.Outcome, fault *action.CallError) strin
 	return c.redactText(refusal.Cause(out))
 }
 
-// counted returns a transition of c for the counter. The lock of the call is held once other goroutines know c.
-func counted(c *call, kind runtime.EventKind, n *note) runtime.Transition {
-	t := runtime.Transition{
-		Kind: kind, Tool: -1, Ended: n.ends, Outcome: n.kind, Reason: n.reason, Output: n.output, Dropped: n.dropped, Duration: n.at.Sub(c.began),
+// told returns what every transition says of the call. The lock of the call is held once other goroutines know c.
+func (c *call) told() (of transition.Subject) {
+	of = transition.Subject{
+		ID: c.id, Tool: c.record.Tool, Session: c.run.session.id, Run: c.run.id, Agent: c.run.agent, Principal: c.run.principal,
+		Turn: c.turn.number, ClientRequest: metadata.Request(c.metadata), Declared: c.tool, Attempt: c.progress.Life.Attempt(),
+		Revision: c.progress.Revision, Began: c.began, Input: c.size, Notes: c.notes, Watch: &c.progress.Watch,
 	}
-	if c.tool == nil {
-		return t
+	if c.consent != nil {
+		of.Request = c.consent.Request
 	}
-	t.Tool = c.tool.Index
-	switch {
-	case n.ends:
-		t.Times, t.Attempts = c.progress.Watch.Times(), c.progress.Life.Attempt()
-		if a := c.record.Artifact(); a != nil {
-			t.Artifact = int64(a.Bytes)
-		}
-	case n.answer != nil:
-		t.Resolution, t.Approved = n.answer.Result.Resolution, n.answer.Result.Approve
-	case kind == runtime.EventInvoked:
-		t.Input = c.size
-	case n.undo != nil || kind == runtime.EventUndone:
-		t.Duration = c.record.Undo.Since(n.at)
-	}
-	return t
+	return of
 }
 
 // transitionEntry returns the entry of a transition: the members of its event, and what recovery
 // and an auditor need in addition.
 func (c *call) transitionEntry(ev *runtime.Event, n *note) (_ *journal.Record, private []byte) {
 	d := entry.OfEvent(ev)
-	if n.session {
+	if n.Session {
 		d.Rules = c.run.session.memory.Take()
 	}
 	c.addDetail(d, ev, n)
@@ -166,7 +111,7 @@ func (c *call) addDetail(d *entry.Draft, ev *runtime.Event, n *note) {
 			d.AddFinal(c.values.Final)
 		}
 	case runtime.EventApprovalDecided:
-		if n.edited {
+		if n.Edited {
 			d.AddFinal(c.values.Final)
 		}
 	case runtime.EventStarted:
@@ -179,7 +124,7 @@ func (c *call) addDetail(d *entry.Draft, ev *runtime.Event, n *note) {
 	case runtime.EventReconciled:
 		c.addStoredOutcome(d)
 	default:
-		if n.ends {
+		if n.Ends {
 			d.Mark = journal.MarkEnded
 			c.addStoredOutcome(d)
 		}

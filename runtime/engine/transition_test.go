@@ -52,7 +52,7 @@ func TestTransitionFollowsTheTable(t *testing.T) {
 				kind, to = runtime.EventInvoked, runtime.StateDeclared
 			}
 			ok := kind.Legal(state, to) && (kind == runtime.EventInvoked) == (events == 0)
-			c.transition(kind, to, &note{at: time.Time{}})
+			c.transition(kind, to, &note{At: time.Time{}})
 			if ok {
 				state = to
 				events++

@@ -113,7 +113,7 @@ func (u undoing) record(fault *undo.Fault) *action.Error {
 func (u undoing) done(now time.Time) {
 	c := u.c
 	c.record.Undo.Busy, c.record.Undo.Done = false, true
-	c.transition(runtime.EventUndone, runtime.StateRolledBack, &note{at: now, by: u.by, session: true})
+	c.transition(runtime.EventUndone, runtime.StateRolledBack, &note{At: now, By: u.by, Session: true, Took: c.record.Undo.Since(now)})
 }
 
 // recordFailed records that the call was not undone.
@@ -123,7 +123,8 @@ func (u undoing) recordFailed(fault *undo.Fault) *action.Error {
 	s := c.run.session
 	s.mu.Lock()
 	c.record.Undo.Busy = false
-	c.transition(runtime.EventUndoFailed, c.progress.State(), &note{at: s.exec.sched.Now(), by: u.by, text: res.Detail, undo: res})
+	now := s.exec.sched.Now()
+	c.transition(runtime.EventUndoFailed, c.progress.State(), &note{At: now, By: u.by, Text: res.Detail, Undo: res, Took: c.record.Undo.Since(now)})
 	s.mu.Unlock()
 	c.progress.Unlock()
 	if !fault.ByPolicy {

@@ -23,3 +23,22 @@ type Process struct {
 	Exit *process.Summary `json:"exit,omitempty"`
 	Kept *ArtifactRef     `json:"kept,omitempty"` // what is kept of its output, where the output of the call has it not
 }
+
+// JoinProcess adds what a record says of the processes of its call: one that started, or the end of one
+// that did, which may come after that of the call.
+func JoinProcess(list []Process, r *Record) []Process {
+	p := r.Process
+	if p == nil {
+		return list
+	}
+	if r.Kind == KindProcessStarted {
+		return append(list, *p)
+	}
+	for i := range list {
+		if list[i].ID == p.ID {
+			list[i].Exit, list[i].Kept = p.Exit, p.Kept
+			return list
+		}
+	}
+	return append(list, *p) // of whose start nothing is recorded
+}

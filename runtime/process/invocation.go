@@ -10,13 +10,13 @@ import (
 // An Invocation is what a command would run for an input, as policies and approvers see it. It is the
 // same on every host: Program, Dir and Env are what was declared, not what a host makes of them.
 type Invocation struct {
-	Program string   // a name, or an absolute path
-	Argv    []string // with the name of the program as the first element
-	Dir     string   // below the workspace; empty: the workspace
-	Env     []string // names of variables, sorted, those of caches among them
-	Network Network
-	Tier    Tier
-	Script  string // what a shell runs; empty for other programs
+	Program string   `json:"program"`       // a name, or an absolute path
+	Argv    []string `json:"argv"`          // with the name of the program as the first element
+	Dir     string   `json:"dir,omitempty"` // below the workspace; empty: the workspace
+	Env     []string `json:"env,omitempty"` // names of variables, sorted, those of caches among them
+	Network Network  `json:"network"`
+	Tier    Tier     `json:"tier"`
+	Script  string   `json:"script,omitempty"` // what a shell runs; empty for other programs
 }
 
 // Invocation returns what the command would run with arguments.
@@ -61,4 +61,12 @@ func (n Network) String() string {
 		return "loopback"
 	}
 	return "none"
+}
+
+// MarshalText implements encoding.TextMarshaler.
+func (n Network) MarshalText() ([]byte, error) { return []byte(n.String()), nil }
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (n *Network) UnmarshalText(text []byte) error {
+	return named(n, "network", []string{NoNetwork.String(), Loopback.String()}, text)
 }

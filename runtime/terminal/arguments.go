@@ -8,6 +8,8 @@ import (
 	"io"
 	"regexp"
 	"strings"
+
+	"github.com/ambit-tools/ambit/runtime/internal/legible"
 )
 
 // A row is one line of the table of arguments.
@@ -110,13 +112,7 @@ func memberName(name, member string) string {
 }
 
 // quote writes a text as JSON does, on one line, safe to show.
-func quote(text string) string {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	_ = e.Encode(text) // a string always has a JSON form
-	return Escape(strings.TrimSuffix(b.String(), "\n"))
-}
+func quote(text string) string { return legible.Quote(text) }
 
 // textRow shows a string: quoted when it is one line, else line by line.
 func textRow(name, text string, whole bool) row {

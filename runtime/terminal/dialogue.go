@@ -42,6 +42,7 @@ func (d *dialogue) show() {
 	}
 	d.showReasons()
 	d.showArguments()
+	d.showCommand()
 	d.showPreview()
 	d.printf("  asked at %s, expires %s later; %s\n", r.Created.Format(time.TimeOnly+" MST"), plainDuration(r.Expires.Sub(r.Created)), wanted(r.Missing()))
 	for _, v := range r.Votes {

@@ -18,6 +18,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/consent"
+	"github.com/ambit-tools/ambit/runtime/process"
 	"github.com/ambit-tools/ambit/runtime/terminal"
 )
 
@@ -300,4 +301,21 @@ func TestFunc(t *testing.T) {
 	stop()
 	require.NoError(t, <-served)
 	assert.Empty(t, d.answers)
+}
+
+// TestCommand: what a command would run is shown with each argument in quotes, and the script of a shell
+// line by line.
+func TestCommand(t *testing.T) {
+	r := request(`{"ref":"a b"}`)
+	r.Command = &process.Invocation{Program: "git", Argv: []string{"git", "log", "a b", "\x1b[1m\u202e"}, Network: process.Loopback}
+	_, said := converse(t, r, "y")
+	assert.Contains(t, said, "it would run\n    runs       \"git\" \"log\" \"a b\" \"\\u001b[1m\\u{202E}\"\n    isolation  sandbox, network loopback\n")
+	r = request(`{}`)
+	r.Command = &process.Invocation{Program: "sh", Argv: []string{"sh", "-c", "--", "ls\nid"}, Script: "ls\nid", Dir: "sub", Tier: process.ProcessTier}
+	_, said = converse(t, r, "y")
+	assert.Contains(t, said, "    script     | ls\n               | id  (no line break at the end)\n    by         \"sh\"\n    in         \"sub\"\n    isolation  process, network none\n")
+	r = request(`{}`)
+	r.Command = &process.Invocation{Program: "sh", Argv: []string{"say", strings.Repeat("x", 5000)}}
+	_, said = converse(t, r, "y")
+	assert.Contains(t, said, "characters are not shown ...")
 }

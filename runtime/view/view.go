@@ -16,6 +16,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/engine"
 	"github.com/ambit-tools/ambit/runtime/operator"
+	"github.com/ambit-tools/ambit/runtime/process"
 )
 
 // A Request is a request for consent as one viewer may see it. Its JSON form may be sent to that viewer,
@@ -27,6 +28,7 @@ type Request struct {
 	Description string               `json:"description,omitempty"` // of the tool
 	Covers      []consent.GrantCover `json:"covers,omitempty"`      // what a standing grant may cover, the narrowest first
 	Missing     int                  `json:"missing"`               // how many approvals are still required
+	Command     *process.Invocation  `json:"command,omitempty"`     // what the call would run; nil: the tool has a handler, or the call is over
 
 	// MayDecide says that the viewer may answer the request while it is open.
 	MayDecide bool `json:"may_decide"`
@@ -48,16 +50,39 @@ func Of(ctx context.Context, exec *engine.Executor, id string, viewer operator.A
 	return of(ctx, exec, r, viewer), nil
 }
 
-// Open returns the requests that wait for answers and that a viewer may see, in the order in which they
-// were made.
-func Open(ctx context.Context, exec *engine.Executor, viewer operator.Actor) []*Request {
-	list := []*Request{}
-	for _, r := range exec.Requests() {
-		if exec.May(ctx, operator.See, viewer, operator.Target{Request: r.ID}) == nil {
-			list = append(list, of(ctx, exec, r, viewer))
+// maxLooks is how many requests the operator policy is asked about for one page.
+const maxLooks = 1_000
+
+// Open returns a page of the requests that wait for answers, that f matches and that a viewer may see, in
+// the order in which they expire. With mine the page has those alone that the viewer may answer. next is where
+// the next page begins, zero when this is the last one. A page may have fewer than f.Limit requests before the
+// last: the operator policy is asked about at most 1,000 for each.
+func Open(ctx context.Context, exec *engine.Executor, f consent.RequestFilter, mine bool, viewer operator.Actor) (list []*Request, next consent.Place) {
+	list = []*Request{}
+	if mine {
+		f.Approver, f.Groups = viewer.ID, viewer.Groups
+	}
+	most := f.Limit
+	f.Limit++ // one more shows that there is a next page
+	for looks := 0; ; {
+		page := exec.OpenRequests(f)
+		for _, r := range page {
+			if len(list) == most || looks == maxLooks {
+				return list, f.After
+			}
+			looks++
+			f.After = r.Place()
+			if exec.May(ctx, operator.See, viewer, operator.Target{Request: r.ID}) != nil {
+				continue
+			}
+			if v := of(ctx, exec, r, viewer); v.MayDecide || !mine {
+				list = append(list, v)
+			}
+		}
+		if len(page) < f.Limit {
+			return list, consent.Place{}
 		}
 	}
-	return list
 }
 
 // Ended returns at most limit requests that need no answer any more and that a viewer may see, the newest
@@ -83,7 +108,7 @@ func Ended(ctx context.Context, exec *engine.Executor, before string, limit int,
 func of(ctx context.Context, exec *engine.Executor, r *runtime.ConsentRequest, viewer operator.Actor) *Request {
 	v := &Request{
 		Request: r.Request, Title: r.Title, Description: r.Description, Covers: r.Covers, Missing: r.Missing(),
-		MayDecide: mayDecide(ctx, exec, r, viewer),
+		Command: r.Command, MayDecide: mayDecide(ctx, exec, r, viewer),
 	}
 	if v.MayDecide {
 		v.Shown = r.Shown

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -98,7 +99,8 @@ func TestShownIsForThoseWhoMayDecide(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			exec, id := open(t, engine.WithOperators(c.policy))
 			r, err := view.Of(t.Context(), exec, id, c.viewer)
-			list := view.Open(t.Context(), exec, c.viewer)
+			list, next := view.Open(t.Context(), exec, consent.RequestFilter{Limit: 1}, false, c.viewer)
+			assert.Empty(t, next.ID)
 			if !c.sees {
 				require.ErrorContains(t, err, "not_permitted")
 				assert.Nil(t, r)
@@ -140,7 +142,8 @@ func TestView(t *testing.T) {
 	r, err = view.Of(t.Context(), exec, id, alice)
 	require.NoError(t, err)
 	assert.NotContains(t, text(t, r), secret, "the call is over")
-	assert.Empty(t, view.Open(t.Context(), exec, alice))
+	list, _ := view.Open(t.Context(), exec, consent.RequestFilter{Limit: 1}, false, alice)
+	assert.Empty(t, list)
 
 	_, err = view.Of(t.Context(), exec, "nonsense", operator.Program("job"))
 	var why *action.Error
@@ -201,4 +204,66 @@ func TestEnded(t *testing.T) {
 	assert.Equal(t, []string{ids[6], ids[5], ids[4], ids[3], ids[2], ids[1], ids[0]}, pages(alice))
 	assert.Equal(t, []string{ids[5], ids[3], ids[1]}, pages(eve))
 	assert.Empty(t, pages(operator.Actor{ID: "group:finance", Method: "token"}))
+}
+
+// TestOpenPages: the pages of what waits hold what a viewer may see, those that expire first before the others, each
+// once; with mine those alone that the viewer may answer. A page that has looked at too many ends before it is full.
+func TestOpenPages(t *testing.T) {
+	visible, locked := map[string]bool{}, map[string]bool{}
+	exec, id := open(t, engine.WithMaxOpenRequests(2_000), engine.WithOperators(operatorFunc(func(r *operator.Request) bool {
+		return r.Act == operator.Decide && !locked[r.Request] || r.Act == operator.See && (r.Actor.ID == "alice" || visible[r.Request])
+	})))
+	run, err := exec.Session(engine.SessionConfig{ID: "s2", Principal: "pat"}).StartRun(t.Context(), engine.RunConfig{ID: "r2"})
+	require.NoError(t, err)
+	turn := run.WithPrincipal("agent").Turn(engine.TurnConfig{})
+	ids := []string{id}
+	ask := func(n int) {
+		for len(ids) < n {
+			ids = append(ids, turn.Execute(t.Context(), runtime.Call{Tool: "login", Input: []byte(`{"password":"` + secret + `"}`)}).RequestID)
+		}
+		slices.SortFunc(ids, func(a, b string) int { // a coarse clock gives several the same expiry
+			x, _ := exec.Request(a)
+			y, _ := exec.Request(b)
+			return x.Place().Compare(y.Place())
+		})
+	}
+	pages := func(f consent.RequestFilter, mine bool, viewer operator.Actor) (got []string, n int) {
+		for {
+			list, next := view.Open(t.Context(), exec, f, mine, viewer)
+			require.LessOrEqual(t, len(list), f.Limit)
+			for _, r := range list {
+				assert.Equal(t, r.MayDecide, r.Shown != nil)
+				got = append(got, r.ID)
+			}
+			if n++; next == (consent.Place{}) {
+				return got, n
+			}
+			f.After = next
+		}
+	}
+	ask(7)
+	visible[ids[1]], visible[ids[4]], locked[ids[2]] = true, true, true
+	alice, eve := operator.Actor{ID: "alice", Method: "token"}, operator.Actor{ID: "eve", Method: "token"}
+	got, n := pages(consent.RequestFilter{Limit: 3}, false, alice)
+	assert.Equal(t, ids, got)
+	assert.Equal(t, 3, n)
+	got, n = pages(consent.RequestFilter{Limit: 7}, false, alice)
+	assert.Equal(t, ids, got)
+	assert.Equal(t, 1, n, "no page is offered that would be empty")
+	got, _ = pages(consent.RequestFilter{Limit: 2}, true, alice)
+	assert.Equal(t, append(ids[:2:2], ids[3:]...), got)
+	got, _ = pages(consent.RequestFilter{Limit: 1}, false, eve)
+	assert.Equal(t, []string{ids[1], ids[4]}, got)
+	got, _ = pages(consent.RequestFilter{Limit: 1, Session: "s"}, false, alice)
+	assert.Equal(t, ids[:1], got)
+	for _, viewer := range []operator.Actor{eve, {ID: "group:finance", Method: "token"}} {
+		got, _ = pages(consent.RequestFilter{Limit: 3}, true, viewer)
+		assert.Empty(t, got)
+	}
+
+	ask(1_008)
+	visible[ids[1_007]] = true
+	got, n = pages(consent.RequestFilter{Limit: 3}, false, eve)
+	assert.Equal(t, []string{ids[1], ids[4], ids[1_007]}, got)
+	assert.Equal(t, 2, n)
 }

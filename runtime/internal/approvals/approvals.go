@@ -159,6 +159,13 @@ func (a *Approvals[C]) Requests() []consent.Request {
 	return a.book.Open()
 }
 
+// Page returns the open requests of a page. See [consent.Books.Page].
+func (a *Approvals[C]) Page(f consent.RequestFilter) []consent.Request {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.book.Page(f)
+}
+
 // Ended returns requests that need no answer any more, the newest first. See [consent.Books.Ended].
 func (a *Approvals[C]) Ended(at time.Time, before string, n int) []consent.Request {
 	a.mu.Lock()

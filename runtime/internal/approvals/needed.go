@@ -9,6 +9,8 @@ import (
 	"github.com/ambit-tools/ambit/runtime/internal/callctx"
 	"github.com/ambit-tools/ambit/runtime/internal/outcomes"
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
+	"github.com/ambit-tools/ambit/runtime/internal/tools"
+	"github.com/ambit-tools/ambit/runtime/process"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
@@ -89,17 +91,35 @@ func (a *Approvals[C]) Pending(at time.Time, n *Needed, tool string) runtime.Out
 	return out
 }
 
-// View returns a request as an approver sees it. spec is nil when the call or the tool is not known; args are
+// View returns a request as an approver sees it. t is nil when the call or the tool is not known; args are
 // nil when the call has ended. Sensitive members are masked unless the declaration reveals them (SEMANTICS 5.9).
-func (a *Approvals[C]) View(r consent.Request, spec *runtime.Spec, args wire.Value) *runtime.ConsentRequest {
+func (a *Approvals[C]) View(r consent.Request, t *tools.Tool, args wire.Value) *runtime.ConsentRequest {
 	v := &runtime.ConsentRequest{Request: r, Covers: r.Requirement.Covers()}
+	var spec *runtime.Spec
+	if t != nil {
+		spec = t.Spec
+	}
 	if spec != nil {
 		v.Title, v.Description = spec.Title, spec.Description
 	}
 	if args != nil {
 		v.Shown = a.Show(args, revealed(spec))
+		v.Command = invocation(t, args)
 	}
 	return v
+}
+
+// invocation returns what a tool would run for arguments; nil: it has a handler. A sensitive member is never
+// an argument.
+func invocation(t *tools.Tool, args wire.Value) *process.Invocation {
+	if t == nil || t.Hooks == nil || t.Hooks.Command == nil || t.Spec.Command == nil {
+		return nil
+	}
+	argv, err := t.Hooks.Command.Argv(args)
+	if err != nil { // the decoder has refused such arguments
+		return nil
+	}
+	return t.Spec.Command.Invocation(argv)
 }
 
 // revealed returns the members that a declaration reveals to approvers (SEMANTICS 5.9). spec may be nil.

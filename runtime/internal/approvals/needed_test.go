@@ -10,7 +10,11 @@ import (
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/internal/approvals"
+	"github.com/ambit-tools/ambit/runtime/internal/bind"
 	"github.com/ambit-tools/ambit/runtime/internal/callctx"
+	"github.com/ambit-tools/ambit/runtime/internal/tools"
+	"github.com/ambit-tools/ambit/runtime/process"
+	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
 // TestStart: a call starts once by its approval, as it was approved, and code of its tool is told who approved it.
@@ -99,7 +103,7 @@ func TestView(t *testing.T) {
 	w := open(t)
 	q := question("c1", time.Hour)
 	r, _ := w.Request(w.ask(t, q))
-	v := w.View(r, &runtime.Spec{Title: "Put", Description: "It puts."}, q.Call.Args)
+	v := w.View(r, &tools.Tool{Spec: &runtime.Spec{Title: "Put", Description: "It puts."}}, q.Call.Args)
 	assert.Equal(t, r.ID, v.ID)
 	assert.Equal(t, "Put", v.Title)
 	assert.Equal(t, "It puts.", v.Description)
@@ -109,4 +113,20 @@ func TestView(t *testing.T) {
 	assert.Empty(t, v.Title)
 	assert.Nil(t, v.Shown)
 	assert.Nil(t, w.View(r, nil, args("panic")).Shown)
+}
+
+// TestViewOfACommand: approvers see what a call would run, as long as it may.
+func TestViewOfACommand(t *testing.T) {
+	w := open(t)
+	q := question("c1", time.Hour)
+	r := consent.Request{}
+	tool := &tools.Tool{Spec: &runtime.Spec{Command: &process.Command{Program: "git"}}, Hooks: &bind.Hooks{Command: &bind.Command{
+		Argv: func(wire.Value) ([]string, error) { return []string{"git", "log"}, nil },
+	}}}
+	assert.Equal(t, &process.Invocation{Program: "git", Argv: []string{"git", "log"}}, w.View(r, tool, q.Call.Args).Command)
+	assert.Nil(t, w.View(r, tool, nil).Command, "it is over")
+	tool.Hooks.Command.Argv = func(wire.Value) ([]string, error) { return nil, assert.AnError }
+	assert.Nil(t, w.View(r, tool, q.Call.Args).Command)
+	tool.Hooks.Command = nil
+	assert.Nil(t, w.View(r, tool, q.Call.Args).Command, "it has a handler")
 }

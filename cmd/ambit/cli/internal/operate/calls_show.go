@@ -40,6 +40,7 @@ type callView struct {
 	Began     string               `json:"began,omitempty"`
 	Duration  float64              `json:"duration_ms,omitempty"`
 	Ended     bool                 `json:"ended"`
+	Processes []journal.Process    `json:"processes,omitempty"` // that it ran
 	Events    []callEvent          `json:"events"`
 }
 
@@ -133,6 +134,7 @@ func (v *callView) findGrant(ctx context.Context, r *sqlite.Reader) error {
 // add adds what a record says.
 func (v *callView) add(seq uint64, r *journal.Record) {
 	v.Events = append(v.Events, callEvent{seq, cmdutil.Instant(r.At), r.Kind, r.By})
+	v.Processes = journal.JoinProcess(v.Processes, r)
 	last := func(to *string, value string) {
 		if value != "" {
 			*to = value
@@ -197,6 +199,9 @@ func (v *callView) print(w io.Writer) {
 	line("began", v.Began)
 	if v.Duration > 0 {
 		line("took", shortDuration(time.Duration(v.Duration*float64(time.Millisecond))))
+	}
+	for i := range v.Processes {
+		printProcess(w, &v.Processes[i])
 	}
 	fmt.Fprintln(w)
 	for _, e := range v.Events {

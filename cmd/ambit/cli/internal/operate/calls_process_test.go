@@ -1,0 +1,49 @@
+package operate
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/ambit-tools/ambit/runtime/journal"
+	"github.com/ambit-tools/ambit/runtime/process"
+)
+
+// TestProcessesOfACall: the start of a process and its end, which may come in a late entry, are shown as one.
+func TestProcessesOfACall(t *testing.T) {
+	id := process.ProcessID{PID: 42, Start: "100", Boot: "b00t"}
+	v := &callView{}
+	for i, r := range []*journal.Record{
+		{Kind: journal.KindProcessStarted, Process: &journal.Process{
+			ID: id, Program: "/bin/\u202ego", SHA256: strings.Repeat("a", 64), Argv: strings.Repeat("b", 64), Due: time.Unix(1e9, 0),
+		}},
+		{Kind: "tool.timed_out", Mark: journal.MarkEnded},
+		{Kind: "tool.late_result", Process: &journal.Process{ID: id, Kept: &journal.ArtifactRef{SHA256: "cc", Type: "text/plain", Bytes: 9}, Exit: &process.Summary{
+			Code: -1, Signal: "SIGKILL", Cause: process.Ended, Category: process.Timeout,
+			Usage:  process.Usage{User: 1500 * time.Millisecond, PeakMemory: 4096},
+			Stdout: process.StreamEnd{Size: 1, Lines: 1, SHA256: strings.Repeat("d", 64), Truncated: true},
+			Weaker: []process.LimitLevel{{Name: process.Memory, Level: process.Watched}},
+		}}},
+	} {
+		v.add(uint64(i), r)
+	}
+	var out strings.Builder
+	v.print(&out)
+	assert.Contains(t, out.String(), `process    42, isolation sandbox
+  program  /bin/\u{202E}go sha256:aaaaaaaaaaaa
+  argv     sha256:bbbbbbbbbbbb
+  started  tick 100 of boot b00t
+  due      2001-09-09T01:46:40.000Z
+  exit     by SIGKILL, ended: timeout
+  used     cpu 1.5s and 0s in the kernel, memory 4096 bytes at most, read 0 and wrote 0 bytes
+  stdout   1 byte in 1 line, of which the beginning and the end are kept sha256:dddddddddddd
+  stderr   0 bytes in 0 lines
+  kept     cc, text/plain, 9 bytes
+  limits   memory watched
+`)
+	out.Reset()
+	printProcess(&out, &journal.Process{ID: id})
+	assert.Contains(t, out.String(), "  exit     none is recorded\n")
+}
