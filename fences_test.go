@@ -23,7 +23,7 @@ var fences = map[string][]string{
 	"cmd/ambit/cli/internal/doctor":  {"cmd/ambit/cli/internal/cmdutil", "@cmd/ambit/cli/internal/cmdutil", "runtime/isolate", "@runtime/isolate"},
 	"cmd/ambit/cli/internal/operate": {"cmd/ambit/cli/internal/store", "@cmd/ambit/cli/internal/store", "runtime/inbox", "@runtime/inbox", "runtime/content", "@runtime/content", "cmd/ambit/cli/internal/cmdutil"},
 	"cmd/ambit/cli/internal/project": {"cmd/ambit/cli/internal/cmdutil", "@cmd/ambit/cli/internal/cmdutil", "gen", "@gen", "golang.org/x/tools"},
-	"cmd/ambit/cli/internal/store":   {"cmd/ambit/cli/internal/cmdutil", "@cmd/ambit/cli/internal/cmdutil", "runtime/sqlite", "@runtime/sqlite"},
+	"cmd/ambit/cli/internal/store":   {"cmd/ambit/cli/internal/cmdutil", "@cmd/ambit/cli/internal/cmdutil", "runtime/sqlite", "@runtime/sqlite", "runtime/segment", "@runtime/segment"},
 	"cmd/ambit/cli/internal/whatif":  {"cmd/ambit/cli/internal/project", "@cmd/ambit/cli/internal/project", "cmd/ambit/cli/internal/store", "@cmd/ambit/cli/internal/store", "gen/dynamic", "@gen/dynamic", "runtime/opa", "@runtime/opa", "runtime/replay", "@runtime/replay", "runtime/scenario", "@runtime/scenario", "cmd/ambit/cli/internal/cmdutil"},
 
 	"dsl/yamldoc": {"gopkg.in/yaml.v3"},

@@ -43,6 +43,13 @@ type Stats struct {
 	Abandoned int // evaluations of the policy that still run although their time was over
 	Broken    int // tools about which the policy is not asked any more until one of these ends
 
+	Queues      map[string]int // calls of Queued, by tool; tools without one are left out
+	BrokenTools []string       // names of the tools of Broken, in the order of the registry
+	Halted      bool           // so many tools are Broken that the policy is asked about none
+
+	Renewed time.Time // when the ownership of the journal was renewed last; zero: the journal has no owners
+	Until   time.Time // when it ends unless it is renewed again; zero: it has ended, or the journal has no owners
+
 	LateResults uint64 // results that came after their call had ended, so far
 	AtCapacity  uint64 // calls denied at_capacity without an event, so far
 	Dropped     uint64 // events and faults that sinks and the error handler did not take in time, so far

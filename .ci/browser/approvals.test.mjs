@@ -6,7 +6,7 @@ import { Host, desk, phone, press, quiet, until } from "./lib.mjs";
 // The ways in which a person works. A way says how to go to what a role and a name describe, and to press it.
 const byMouse = {
   press: (page, role, name) => page.getByRole(role, { name, exact: true }).click(),
-  type: async (page, label, text) => page.getByLabel(label).first().fill(text),
+  type: async (page, label, text) => page.getByLabel(label).filter({ visible: true }).first().fill(text),
 };
 const byKeys = {
   // press goes there by the key Tab, as who has no mouse does.
@@ -17,7 +17,7 @@ const byKeys = {
     await page.keyboard.press(role === "radio" || role === "checkbox" ? "Space" : "Enter");
   },
   type: async (page, label, text) => {
-    await tabTo(page, page.getByLabel(label).first());
+    await tabTo(page, page.getByLabel(label).filter({ visible: true }).first());
     await page.keyboard.press("ControlOrMeta+a");
     await page.keyboard.type(text);
   },
@@ -192,9 +192,9 @@ test("keys only focus, and a second press acts", async () => {
   await page.keyboard.down("a");
   await page.keyboard.up("a");
   assert.equal(await host.do("status", { id: ids[0] }), "open", "a key that is held down is no second press");
-  await page.getByLabel("Message").first().focus();
+  await page.getByRole("form", { name: "Answer" }).getByLabel("Message").focus();
   await press(page, "a", "a", "d", "d", "?");
-  assert.equal(await page.getByLabel("Message").first().inputValue(), "aadd?", "what is typed is no key");
+  assert.equal(await page.getByRole("form", { name: "Answer" }).getByLabel("Message").inputValue(), "aadd?", "what is typed is no key");
   assert.equal(await host.do("status", { id: ids[0] }), "open");
 
   await page.goto(host.url(`/approvals/${ids[1]}`));

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import http from "node:http";
 import { test } from "node:test";
-import { Host, quiet, until } from "./lib.mjs";
+import { Host, axe, fits, phone, quiet, until } from "./lib.mjs";
 
 // site serves a page of another origin, and keeps the headers of what comes.
 async function site(t, page) {
@@ -51,6 +51,30 @@ test("hostile texts are texts", async () => {
   for (const path of ["/", "/ended", "/calls", "/grants"]) {
     await olga.goto(host.url(path));
     assert.equal(await olga.evaluate(() => document.scripts.length), 1);
+  }
+  await quiet(alice, olga);
+});
+
+test("100,000 members, and arguments as deep as can be, are pages that a browser takes", async () => {
+  const host = await Host.open();
+  const alice = await host.person("alice", phone);
+  const olga = await host.person("olga", { groups: ["operators"] });
+  for (const what of ["members", "items", "depth", "objects"]) {
+    const id = await host.do("big", { text: what });
+    await alice.goto(host.url(`/approvals/${id}`));
+    await olga.goto(host.url(`/calls/s/heap%20${what}`));
+    for (const page of [alice, olga]) {
+      assert.equal(await page.locator("h1").count(), 1);
+      assert.equal(await page.evaluate(() => document.scripts.length), 1);
+      assert.equal(await page.locator("main :is(script, b)").count(), 0);
+    }
+    await fits(alice, what);
+    await axe(alice, what);
+    await alice.goto(host.url(`/approvals/${id}/arguments`)); // all of them
+    assert.ok((await alice.evaluate(() => document.body.textContent.length)) > 128, what);
+    await alice.goto(host.url(`/approvals/${id}`));
+    await alice.getByRole("button", { name: "Deny" }).click();
+    await alice.locator(".state", { hasText: "denied" }).waitFor();
   }
   await quiet(alice, olga);
 });

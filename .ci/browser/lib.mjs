@@ -9,6 +9,9 @@ const axeSource = fs.readFileSync(new URL("./node_modules/axe-core/axe.min.js", 
 const out = process.env.AMBIT_BROWSER_OUT ?? "";
 if (out) fs.mkdirSync(out, { recursive: true });
 
+const limit = Number(process.env.AMBIT_BROWSER_LIMIT ?? 120_000); // milliseconds for what is waited for
+const mutant = process.env.AMBIT_BROWSER_SCRIPT; // a script in the place of that of the console
+
 let browser;
 
 // launch starts the one browser of this process.
@@ -50,7 +53,8 @@ export class Host {
   async person(id, options = {}) {
     const { groups = [], anonymous = false, ...context } = options;
     const made = await (await launch()).newContext({ ...desk, ...context });
-    made.setDefaultTimeout(120_000);
+    made.setDefaultTimeout(limit);
+    if (mutant) await made.route(/\/console\.js$/, (route) => route.fulfill({ path: mutant, contentType: "text/javascript; charset=utf-8" }));
     const page = await tab(made);
     page.host = this;
     if (!anonymous) await page.goto(await this.do("login", { id, groups }));
@@ -135,10 +139,11 @@ export async function shot(page, name) {
   await page.setViewportSize(was);
 }
 
-// until waits, without a limit of its own, until a condition holds.
+// until waits until a condition holds.
 export async function until(what, condition) {
-  for (;;) {
+  for (const begin = Date.now(); ; ) {
     if (await condition()) return;
+    assert.ok(Date.now() - begin < limit, `${what}: not within ${limit} ms`);
     await new Promise((done) => setTimeout(done, 20));
   }
 }

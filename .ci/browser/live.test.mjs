@@ -1,7 +1,7 @@
 // What happens while a page is open shows on it, and moves nothing under the pointer.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Host, desk, quiet, staleAfter, tab, until } from "./lib.mjs";
+import { Host, desk, phone, quiet, staleAfter, tab, until } from "./lib.mjs";
 
 // soon waits for what must show within two seconds, from when the event has happened.
 async function soon(what, locator) {
@@ -17,7 +17,7 @@ test("a second person decides while the page is open", async () => {
   const id = await host.ask();
   const page = await host.person("alice");
   await page.goto(host.url(`/approvals/${id}`));
-  await page.getByLabel("Message").first().fill("I was about to");
+  await page.getByRole("form", { name: "Answer" }).getByLabel("Message").fill("I was about to");
   await host.do("decide", { id, by: "bob", message: "no" });
   await soon("the answer of bob", page.locator(".state", { hasText: "denied" }));
   assert.equal(await page.getByRole("button", { name: "Deny" }).count(), 0);
@@ -30,7 +30,7 @@ test("one of two approvals shows, and what was typed stays", async () => {
   const id = await host.ask("pair");
   const page = await host.person("alice");
   await page.goto(host.url(`/approvals/${id}`));
-  const message = page.getByLabel("Message").first();
+  const message = page.getByRole("form", { name: "Answer" }).getByLabel("Message");
   await message.fill("I read it");
   await host.do("decide", { id, by: "bob", approve: true, message: "fine" });
   await soon("the vote of bob", page.getByText("bob at", { exact: false }));
@@ -84,7 +84,17 @@ test("an empty list tells of the first request", async () => {
   await quiet(page);
 });
 
-test("the time that is left is counted down to its end", async () => {
+test("the time that is left is counted down", async () => {
+  const host = await Host.open();
+  await host.ask();
+  const page = await host.person("alice"); // on the list, where nothing happens
+  const seen = new Set();
+  await until("it counts", async () => seen.add(await page.locator("[data-expires]").textContent()).size > 2); // one more may come with the page
+  for (const text of seen) assert.match(text, /^([0-9]+ min )?([0-9]+ s )?left$/);
+  await quiet(page);
+});
+
+test("at the end of the time that is left the page says so", async () => {
   const host = await Host.open();
   const id = await host.ask("soon");
   const page = await host.person("alice");
@@ -167,35 +177,40 @@ test("who is signed out is told, and asks no more", async () => {
   await quiet(page);
 });
 
-test("of two writes to one file the page of the second says before the click that its approval would be refused", async () => {
-  const host = await Host.open();
-  const [first, second] = await staleAfter(host, "live.md");
-  const page = await host.person("alice");
-  await page.goto(host.url(`/approvals/${second}`));
-  const approve = page.getByRole("button", { name: "Approve once" });
-  await approve.waitFor();
-  const deny = page.getByRole("button", { name: "Deny" });
-  const before = await deny.boundingBox();
-  const other = await tab(page.context());
-  await other.goto(host.url(`/approvals/${first}`));
-  await other.getByRole("button", { name: "Approve once" }).click();
-  await other.locator(".state", { hasText: "approved, and the call has started" }).waitFor();
-  assert.equal(await host.do("await", { id: first }), "completed");
-  await page.bringToFront();
-  const warning = page.getByRole("region", { name: "An approval has no use" });
-  await warning.getByText("binding_mismatch").waitFor();
-  assert.match(await warning.textContent(), /what the call would do is not what the preview shows/);
-  await until("the button to approve is off", () => approve.isDisabled());
-  assert.deepEqual(await deny.boundingBox(), before, "and nothing came under the pointer");
-  assert.equal(await host.do("status", { id: second }), "open");
+for (const [width, context] of [["at 1280", desk], ["at 390", phone]]) {
+  test(`of two writes to one file the page of the second says before the click that its approval would be refused, ${width}`, async () => {
+    const host = await Host.open();
+    const [first, second] = await staleAfter(host, `live, ${width}.md`);
+    const page = await host.person("alice", context);
+    await page.goto(host.url(`/approvals/${second}`));
+    const approve = page.getByRole("button", { name: "Approve once" });
+    await approve.waitFor();
+    const deny = page.getByRole("button", { name: "Deny" });
+    await page.getByRole("form", { name: "Answer" }).getByLabel("Message").fill("I read it");
+    const place = async () => Object.values(await deny.boundingBox()).map(Math.round);
+    const before = await place();
+    const other = await tab(page.context());
+    await other.goto(host.url(`/approvals/${first}`));
+    await other.getByRole("button", { name: "Approve once" }).click();
+    await other.locator(".state", { hasText: "approved, and the call has started" }).waitFor();
+    assert.equal(await host.do("await", { id: first }), "completed");
+    await page.bringToFront();
+    const warning = page.getByRole("region", { name: "An approval has no use" });
+    await warning.getByText("binding_mismatch").waitFor();
+    assert.match(await warning.textContent(), /what the call would do is not what the preview shows/);
+    await until("the button to approve is off", () => approve.isDisabled());
+    assert.deepEqual(await place(), before, "and nothing came under the pointer");
+    assert.equal(await page.getByRole("form", { name: "Answer" }).getByLabel("Message").inputValue(), "I read it");
+    assert.equal(await host.do("status", { id: second }), "open");
 
-  await page.goto(host.url(`/approvals/${second}`)); // who comes now is told the same
-  await warning.waitFor();
-  assert.ok(await approve.isDisabled());
-  await deny.click();
-  await page.locator(".state", { hasText: "denied" }).waitFor();
-  await quiet(page);
-});
+    await page.goto(host.url(`/approvals/${second}`)); // who comes now is told the same
+    await warning.waitFor();
+    assert.ok(await approve.isDisabled());
+    await deny.click();
+    await page.locator(".state", { hasText: "denied" }).waitFor();
+    await quiet(page);
+  });
+}
 
 test("a run, the journal and the health of the host are followed", async () => {
   const host = await Host.open();

@@ -24,6 +24,7 @@ const (
 	ClassUnsigned   Class = "unsigned"   // there are entries, or anchored notes, and no stored checkpoint
 	ClassSession    Class = "session"    // what the store says of the ends of its sessions was not written by an owner, as its keys say
 	ClassForged     Class = "forged"     // an entry was not written by an owner of the journal, as its keys say
+	ClassArchive    Class = "archive"    // a segment does not prove the entries that it has
 )
 
 // A Fault is the first thing that is wrong with a log.
@@ -73,6 +74,7 @@ type Report struct {
 	Anchored    uint64   `json:"anchored"`            // entries that an anchored note proves; 0: not anchored
 	Authentic   uint64   `json:"authentic,omitempty"` // entries that the keys of the store prove; 0: they were not given
 	Restored    []uint64 `json:"restored,omitempty"`  // down to which sizes the journal was restored, in that order
+	Archived    []Span   `json:"archived,omitempty"`  // entries that segments prove
 	Resumed     uint64   `json:"resumed,omitempty"`   // entries that an earlier verification has read, and this one has not
 	Bad         *Fault   `json:"bad,omitempty"`
 
@@ -109,6 +111,28 @@ func (r *Report) Authenticated(entries uint64, bad *Fault) {
 		bad = r.Bad
 	}
 	r.close(bad)
+}
+
+// A Span is entries that follow each other.
+type Span struct {
+	First uint64 `json:"first"`
+	Last  uint64 `json:"last"`
+}
+
+// Segment says that a segment proves the entries that it has, or what is wrong with it. Segments come in
+// the order of their entries.
+func (r *Report) Segment(s Span, bad *Fault) {
+	if r.Bad == nil && bad != nil {
+		r.close(bad)
+	}
+	if r.Bad != nil {
+		return
+	}
+	if n := len(r.Archived); n > 0 && r.Archived[n-1].Last+1 == s.First {
+		r.Archived[n-1].Last = s.Last
+		return
+	}
+	r.Archived = append(r.Archived, s)
 }
 
 // Keyed says that no checkpoint was looked at, so that the keys of the store are all

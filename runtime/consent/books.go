@@ -10,7 +10,7 @@ import (
 
 // Books are the books of many sessions, a Book for each that has asked for consent, and what belongs to
 // no session: the Pause in which consent is off, and the rules that were retired. The events of a
-// session have numbers of their own, and so have those of no session, so that a session can be read
+// session have numbers of their own, and so have those of no session, so that each session can be read
 // alone.
 //
 // Like a Book, Books judge and make events and change nothing: Apply alone does. They are not safe for

@@ -30,6 +30,22 @@ func (b *Books) Open() []Request {
 	}))
 }
 
+// Page is Book.Page for all sessions. It looks at no session in which nothing waits.
+func (b *Books) Page(f RequestFilter) []Request {
+	if f.Session != "" {
+		return b.Of(f.Session).Page(f)
+	}
+	return f.page(b.open, func(yield func(*request) bool) {
+		for _, of := range b.queues[dueNext].list {
+			for _, r := range of.open.list {
+				if !yield(r) {
+					return
+				}
+			}
+		}
+	})
+}
+
 // Ended is Book.Ended for all sessions.
 func (b *Books) Ended(at time.Time, before string, n int) []Request {
 	list := b.asked(func(of *shelved, add func(*request)) {

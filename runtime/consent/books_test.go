@@ -146,6 +146,9 @@ func (l *library) compare() {
 	at := after(l.now)
 	require.Equal(l.t, l.one.Requests(), l.books.Requests())
 	require.Equal(l.t, l.one.Open(), l.books.Open())
+	for _, f := range []consent.RequestFilter{{Limit: 3}, {Limit: 100}, {Limit: 2, Session: "s1"}} {
+		require.Equal(l.t, l.one.Page(f), l.books.Page(f))
+	}
 	require.Equal(l.t, l.one.Len(), l.books.Len())
 	require.Equal(l.t, l.one.Grants(), l.books.Grants())
 	for _, before := range []string{"", l.someID(), "unknown"} {

@@ -25,7 +25,7 @@
 // state cannot be applied (ErrStale), so that of concurrent answers only one is
 // accepted, even if the caller holds no lock between Decide and Apply. A Book is
 // for one session, or for many; only [Book.Prune] removes entries from it. [Books] hold
-// a book for each session, so that each can be stored and read without the others.
+// a book for each session, so that each can be stored and read alone.
 //
 // # What is approved
 //

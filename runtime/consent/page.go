@@ -45,22 +45,6 @@ func (f *RequestFilter) wants(r *Request) bool {
 // places. It looks once at each open request and copies those of the page alone.
 func (b *Book) Page(f RequestFilter) []Request { return f.page(b.Len(), slices.Values(b.open.list)) }
 
-// Page is Book.Page for the requests of all sessions.
-func (b *Books) Page(f RequestFilter) []Request {
-	if f.Session != "" {
-		return b.Of(f.Session).Page(f)
-	}
-	return f.page(b.open, func(yield func(*request) bool) {
-		for _, of := range b.sessions {
-			for _, r := range of.open.list {
-				if !yield(r) {
-					return
-				}
-			}
-		}
-	})
-}
-
 // page returns the page of n open requests.
 func (f *RequestFilter) page(n int, open iter.Seq[*request]) []Request {
 	most := min(max(f.Limit, 0), n)

@@ -100,7 +100,7 @@ func TestPagesAreTheListInOrder(t *testing.T) {
 }
 
 // TestPagesWhileTheListChanges: a request that waits while all pages are read is on one of them, and on no other,
-// whatever comes and goes meanwhile.
+// although requests come and go meanwhile.
 func TestPagesWhileTheListChanges(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	d := newDesk(t)

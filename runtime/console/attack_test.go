@@ -11,6 +11,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/coder/websocket"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -147,6 +148,16 @@ func TestRevealedStaysInside(t *testing.T) {
 	assert.Contains(t, events, `"type":"approval.requested"`)
 	assert.Contains(t, events, `"type":"tool.completed"`)
 	assert.NotContains(t, events, secret)
+	assert.Contains(t, alice.socket(secret), secret, "who may answer reads it on the stream, too")
+	for _, viewer := range []*browser{r.as("eve", "audit"), r.as("mallory"), r.as("agent")} {
+		// The reply to a message after it ends what a viewer gets who may see no event.
+		events = viewer.socket(`"id":"last"`)
+		assert.NotContains(t, events, secret)
+		assert.Contains(t, events, `"type":"reply"`)
+	}
+	events = r.as("eve", "audit").socket(`"type":"tool.completed"`)
+	assert.Contains(t, events, `"type":"approval.requested"`)
+	assert.NotContains(t, events, secret)
 	require.Equal(t, http.StatusSeeOther, alice.answer(id, "decision", "deny").StatusCode)
 	for _, path := range paths {
 		assert.NotContains(t, alice.get(path).text, secret, "the call is over")
@@ -175,6 +186,30 @@ func (b *browser) streamed(last string) string {
 		}
 	}
 	return text.String()
+}
+
+// socket reads what the WebSocket of the host sends from the first entry on, until a message has last. It asks
+// after a request that there is not, under the id last.
+func (b *browser) socket(last string) string {
+	b.Helper()
+	conn, _, err := websocket.Dial(b.Context(), "ws://"+b.Addr().String()+"/stream", &websocket.DialOptions{
+		HTTPClient: &b.client, HTTPHeader: http.Header{"Authorization": {"Bearer " + b.token}},
+	})
+	require.NoError(b, err)
+	defer func() { _ = conn.CloseNow() }()
+	conn.SetReadLimit(-1)
+	for _, message := range []string{`{"type":"subscribe","after":0}`, `{"type":"approval.decide","id":"last","request":"no such","approve":false}`} {
+		require.NoError(b, conn.Write(b.Context(), websocket.MessageText, []byte(message)))
+	}
+	var text strings.Builder
+	for {
+		_, message, err := conn.Read(b.Context())
+		require.NoError(b, err)
+		text.Write(message)
+		if text.WriteByte('\n'); strings.Contains(string(message), last) {
+			return text.String()
+		}
+	}
 }
 
 // TestRacing: of several clients that answer at once one is taken.

@@ -126,17 +126,3 @@ func TestDamageIsShown(t *testing.T) {
 	assert.Len(t, lines, 13)
 	assert.Equal(t, `{"seq":13,"code":"damaged"}`, lines[12])
 }
-
-// TestHealth: people get a page, and probes what they got before.
-func TestHealth(t *testing.T) {
-	r := start(t)
-	p := r.as("mallory").get("/health")
-	require.Equal(t, http.StatusOK, p.StatusCode)
-	for _, part := range []string{"Calls can be recorded.", "<dt>Lease</dt><dd>held</dd>", "<dt>Tools whose breaker is open</dt><dd>0</dd>", "<dt>Waiting for an answer</dt><dd>0</dd>"} {
-		assert.Contains(t, p.text, part)
-	}
-	assert.Equal(t, http.StatusUnauthorized, r.browser("").get("/health").StatusCode)
-	p = r.browser("").get("/health", "Accept", "*/*")
-	assert.Equal(t, http.StatusOK, p.StatusCode)
-	assert.JSONEq(t, `{"status":"ok"}`, p.text)
-}

@@ -36,22 +36,39 @@ func TestBrowser(t *testing.T) {
 	if os.Getenv("AMBIT_BROWSER") == "" {
 		t.Skip("AMBIT_BROWSER names no browser: .ci/browser/install prints what to set")
 	}
+	c := newControl(t)
+	require.NoError(t, c.drive(os.Getenv("AMBIT_BROWSER_TESTS")))
+	for _, r := range c.rigs {
+		for line := range strings.Lines(r.reported.String()) {
+			expected := strings.HasPrefix(line, "call ") || r.damaged && strings.Contains(line, " is damaged at entry ")
+			assert.True(t, expected, "what is not about a call: %s", line)
+		}
+	}
+}
+
+// newControl returns a control that scripts reach.
+func newControl(t *testing.T) *control {
 	c := &control{T: t, work: make(chan func())}
 	server := httptest.NewServer(c)
 	t.Cleanup(server.Close)
+	c.url = server.URL
+	return c
+}
 
+// drive runs those tests of the scripts whose names match a pattern, all for none, and does what they ask for.
+func (c *control) drive(pattern string, env ...string) error {
 	files, err := filepath.Glob(filepath.Join(scripts, "*.test.mjs"))
-	require.NoError(t, err)
-	require.NotEmpty(t, files)
+	require.NoError(c, err)
+	require.NotEmpty(c, files)
 	args := []string{"--test", "--test-isolation=none", "--test-reporter=spec"}
-	if pattern := os.Getenv("AMBIT_BROWSER_TESTS"); pattern != "" {
+	if pattern != "" {
 		args = append(args, "--test-name-pattern="+pattern)
 	}
 	cmd := exec.Command(os.Getenv("AMBIT_NODE"), append(args, files...)...)
-	cmd.Env = append(os.Environ(), "AMBIT_CONTROL="+server.URL)
+	cmd.Env = append(append(os.Environ(), "AMBIT_CONTROL="+c.url), env...)
 	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
-	require.NoError(t, cmd.Start())
-	t.Cleanup(func() { _ = cmd.Process.Kill() }) // it has ended, unless a test has failed here
+	require.NoError(c, cmd.Start())
+	c.Cleanup(func() { _ = cmd.Process.Kill() }) // it has ended, unless a test has failed here
 	done := make(chan error, 1)
 	go func() { done <- cmd.Wait() }()
 	for {
@@ -59,14 +76,7 @@ func TestBrowser(t *testing.T) {
 		case f := <-c.work:
 			f()
 		case err := <-done:
-			require.NoError(t, err)
-			for _, r := range c.rigs {
-				for line := range strings.Lines(r.reported.String()) {
-					expected := strings.HasPrefix(line, "call ") || r.damaged && strings.Contains(line, " is damaged at entry ")
-					assert.True(t, expected, "what is not about a call: %s", line)
-				}
-			}
-			return
+			return err
 		}
 	}
 }
@@ -75,6 +85,7 @@ func TestBrowser(t *testing.T) {
 // other.
 type control struct {
 	*testing.T
+	url  string
 	work chan func()
 	rigs []*stage
 }
@@ -135,6 +146,7 @@ var orders = map[string]func(c *control, o *order) any{
 	"decide":  (*control).decide,
 	"flood":   func(c *control, o *order) any { return c.of(o).flood(o.Tool, o.N)[runtime.Pending] },
 	"hold":    (*control).hold,
+	"big":     (*control).big,
 	"say":     func(c *control, o *order) any { c.of(o).said <- o.Text; return nil },
 	"run":     (*control).run,
 	"await":   (*control).await,
@@ -157,7 +169,7 @@ func (c *control) open(o *order) any {
 	s := &stage{begun: make(chan struct{}, 100), said: make(chan string), held: make(chan struct{})}
 	c.Cleanup(s.wait.Wait) // the host is closed by then
 	s.rig = startWith(c.T, func(cfg *host.Config) {
-		cfg.Tools = append(cfg.Tools, s.tools()...)
+		cfg.Tools = append(append(cfg.Tools, s.tools()...), anythingTools(c.T)...)
 		cfg.Options = append(cfg.Options, engine.WithParticipant("elsewhere", elsewhere{}), engine.WithMaxOpenRequests(20_000))
 		cfg.Grace = time.Millisecond // a script may have left calls of hold
 	}, func(co *console.Options) { co.Prefix, co.Title = o.Prefix, "Post office" })

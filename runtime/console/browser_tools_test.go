@@ -104,3 +104,13 @@ func (c *control) spoil(o *order) any {
 	s.damage(o.Text)
 	return nil
 }
+
+// big makes two calls of the tools that take anything, with arguments of bigArguments: one waits for an answer, and one
+// runs. The id of the request is the answer.
+func (c *control) big(o *order) any {
+	s, input := c.of(o), bigArguments(wide)[o.Text]
+	require.Equal(c, runtime.Pending, s.give("large "+o.Text, "large", input).Kind)
+	require.Equal(c, runtime.Completed, s.give("heap "+o.Text, "heap", input).Kind)
+	list := s.Executor.Requests()
+	return list[len(list)-1].ID
+}

@@ -39,7 +39,7 @@ func Mount(o Options) func(h *host.Host) (pattern string, handler http.Handler) 
 			out = os.Stderr
 		}
 		if url := h.OwnLoginURL(p.link.Home()); url != "" {
-			_, _ = fmt.Fprintf(out, "console: open %s to sign in, once and within five minutes\n", url) // nobody reads it otherwise
+			_, _ = fmt.Fprintf(out, "console: open %s to sign in, once and within five minutes\n", url) // without a reader it is lost
 		}
 		return prefix + "/", &console{p, newMux(p)}
 	}

@@ -153,6 +153,7 @@ type rig struct {
 	*host.Host
 	dir               string
 	printed, reported buffer
+	closes            assert.ErrorAssertionFunc // what the host is closed with
 }
 
 // A buffer may be written by several goroutines at a time.
@@ -181,7 +182,7 @@ func start(t *testing.T, edit ...func(*console.Options)) *rig {
 // startWith is start with another configuration of the host.
 func startWith(t *testing.T, config func(*host.Config), edit ...func(*console.Options)) *rig {
 	t.Helper()
-	r := &rig{T: t, dir: t.TempDir()}
+	r := &rig{T: t, dir: t.TempDir(), closes: assert.NoError}
 	report := func(err error) { _, _ = io.WriteString(&r.reported, err.Error()+"\n") }
 	o := console.Options{Out: &r.printed, Report: report}
 	for _, f := range edit {
@@ -198,7 +199,7 @@ func startWith(t *testing.T, config func(*host.Config), edit ...func(*console.Op
 	h, err := host.Open(t.Context(), c)
 	require.NoError(t, err)
 	r.Host = h
-	t.Cleanup(func() { assert.NoError(t, h.Close(context.Background())) })
+	t.Cleanup(func() { r.closes(t, h.Close(context.Background())) })
 	return r
 }
 

@@ -2,6 +2,7 @@ package console
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -12,7 +13,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ambit-tools/ambit/internal/catalog"
+	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/consent"
+	"github.com/ambit-tools/ambit/runtime/journal"
+	"github.com/ambit-tools/ambit/runtime/sqlite"
 )
 
 // TestTable: every value has a row, in the order of the text; long ones are cut and say by how much.
@@ -139,4 +143,44 @@ func TestSpan(t *testing.T) {
 func TestFill(t *testing.T) {
 	assert.Equal(t, "Pay 5 to ada, {no}", fill("Pay {sum} to {to.name}, {no}", json.RawMessage(`{"sum":5,"to":{"name":"ada"}}`)))
 	assert.Equal(t, "Pay {sum}", fill("Pay {sum}", json.RawMessage(`not JSON`)))
+}
+
+// TestHealthWords: what the journal and the lease are like is told in words, and no text of an error is.
+func TestHealthWords(t *testing.T) {
+	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	own := sqlite.Owner{Epoch: 3, PID: 7, Host: "here", Since: now}
+	damaged := &sqlite.CorruptError{Path: "secret", Damaged: 13}
+	lost := func(err error) sqlite.Health { return sqlite.Health{Epoch: 3, Owner: own, Lost: err} }
+	for name, c := range map[string]struct {
+		health         sqlite.Health
+		stats          runtime.Stats
+		lease, journal string
+	}{
+		"well":        {lost(nil), runtime.Stats{Renewed: now, Until: now.Add(time.Minute)}, "held until 2026-01-02 03:05:05 UTC, unless it is renewed before", "yes"},
+		"unavailable": {lost(nil), runtime.Stats{Journal: fmt.Errorf("secret: %w", journal.ErrUnavailable), Renewed: now, Until: now}, "held until 2026-01-02 03:04:05 UTC, unless it is renewed before", "not now: nothing can run until it does"},
+		"not renewed": {lost(nil), runtime.Stats{Journal: journal.ErrLost, Renewed: now}, "lost: this process does nothing more that needs the store, until it is started again", "no: nothing can run any more"},
+		"failed":      {lost(fmt.Errorf("secret: %w", journal.ErrLost)), runtime.Stats{Renewed: now}, "lost: this process does nothing more that needs the store, until it is started again", "no: a write has failed, so that it is not known what is in the file. Start the application again"},
+		"damaged":     {lost(nil), runtime.Stats{Journal: fmt.Errorf("secret: %w", damaged), Renewed: now, Until: now}, "held until 2026-01-02 03:04:05 UTC, unless it is renewed before", "no: the file is damaged, and nothing can run. Audit shows what can be read"},
+		"fenced":      {sqlite.Health{Epoch: 2, Owner: own}, runtime.Stats{Renewed: now, Until: now}, "lost: the owner of epoch 3 has taken over from this process", "no: another process writes it"},
+		"closed":      {sqlite.Health{Epoch: 3, Lost: journal.ErrClosed}, runtime.Stats{Renewed: now}, "given back: the application has closed the store", "no: the store is closed"},
+		"no owners":   {lost(nil), runtime.Stats{}, "held", "yes"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			facts := map[string]string{}
+			for _, f := range ownerFacts(&c.health, &c.stats) {
+				facts[f.Name] = f.Value
+				assert.NotContains(t, f.Value, "secret")
+			}
+			assert.Equal(t, c.lease, facts["Lease"])
+			assert.Equal(t, c.journal, takesEntries(&c.health, c.stats.Journal))
+			process := "7 on here"
+			if c.health.Owner.Epoch == 0 {
+				process = "not known: the store cannot be asked"
+			}
+			assert.Equal(t, process, facts["Process"])
+		})
+	}
+	assert.Equal(t, "none", brokenWords(&runtime.Stats{}))
+	assert.Equal(t, "a, b", brokenWords(&runtime.Stats{BrokenTools: []string{"a", "b"}}))
+	assert.Equal(t, "all, because of a, b", brokenWords(&runtime.Stats{BrokenTools: []string{"a", "b"}, Halted: true}))
 }

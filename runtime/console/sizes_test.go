@@ -117,7 +117,7 @@ func TestManyApprovals(t *testing.T) {
 
 var cards = regexp.MustCompile(`<li class="card" data-id="([^"]*)"`)
 
-// TestManyCalls: a page of calls is of a bounded length, whatever is filtered by.
+// TestManyCalls: a page of calls is of a bounded length with every filter.
 func TestManyCalls(t *testing.T) {
 	n := battery.Count(t, 500, 50_000)
 	if n > 50_000 {

@@ -105,7 +105,7 @@ func (s *Session) Await(ctx context.Context, callID string) runtime.Outcome {
 	if r == nil {
 		return runtime.Outcome{CallID: callID, Message: "there is no such call in this session"}
 	}
-	return s.others().Outcome(r, ctx.Done())
+	return s.waiting().Outcome(r, ctx.Done())
 }
 
 // Await is Session.Await for a caller that has only the id of the session. It needs a
@@ -114,8 +114,8 @@ func (e *Executor) Await(ctx context.Context, sessionID, callID string) runtime.
 	return e.sessionOf(sessionID).Await(ctx, callID)
 }
 
-// others returns how a goroutine waits for a call of s that another one made.
-func (s *Session) others() session.Await[*call] {
+// waiting returns how a goroutine waits for a call of s that it did not make.
+func (s *Session) waiting() session.Await[*call] {
 	pending := func(c *call) (runtime.Outcome, bool) { return caller{c}.pending() }
 	return session.Await[*call]{Sched: &s.exec.sched, Closed: s.exec.approvals.Closed(), Pending: pending}
 }

@@ -61,7 +61,7 @@ func (t *Turn) executeParallel(ctx context.Context, calls []runtime.Call, outcom
 		if c != nil {
 			caller{c}.await(&outcomes[i])
 		} else {
-			outcomes[i] = s.others().Answer(earlier[i], ctx.Done())
+			outcomes[i] = s.waiting().Answer(earlier[i], ctx.Done())
 		}
 	}
 }

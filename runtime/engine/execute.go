@@ -25,7 +25,7 @@ func (t *Turn) Execute(ctx context.Context, in runtime.Call) (out runtime.Outcom
 	case c != nil:
 		caller{c}.await(&out)
 	case earlier != nil:
-		out = t.run.session.others().Answer(earlier, ctx.Done())
+		out = t.run.session.waiting().Answer(earlier, ctx.Done())
 	default:
 		out = outcomes.NoRun(in)
 	}

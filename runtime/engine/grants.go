@@ -25,8 +25,8 @@ func (e *Executor) Requests() []*runtime.ConsentRequest {
 	return approvals.Each(e.approvals.Requests(), e.viewRequest)
 }
 
-// OpenRequests lists the requests that wait for answers and that f matches, a page at a time: those that expire
-// first before the others. Unlike Requests it describes no request but those of the page.
+// OpenRequests lists the requests that wait for answers and that f matches, a page at a time: those that
+// expire first come first. Unlike Requests it describes no request but those of the page.
 func (e *Executor) OpenRequests(f consent.RequestFilter) []*runtime.ConsentRequest {
 	if e == nil || e.engine == nil {
 		return nil

@@ -164,12 +164,14 @@ func (e *Executor) Stats() runtime.Stats {
 	if e == nil || e.engine == nil {
 		return runtime.Stats{}
 	}
-	return runtime.Stats{
-		InFlight: e.capacity.InFlight(), Running: int(e.tally.Running.Load()), Queued: int(e.tally.Queued.Load()),
-		Waiting: e.approvals.Len(), Lingering: int(e.lingering.Load()), Abandoned: e.evaluations.Abandoned(), Broken: e.evaluations.Broken(),
-		LateResults: e.tally.LateResults(), AtCapacity: e.capacity.Refused(), Journal: e.log.Health(),
-		Dropped: e.delivery.Dropped(),
+	s := runtime.Stats{
+		Running: int(e.tally.Running.Load()), Waiting: e.approvals.Len(), Lingering: int(e.lingering.Load()),
+		LateResults: e.tally.LateResults(), Journal: e.log.Health(), Dropped: e.delivery.Dropped(),
 	}
+	e.capacity.Measure(&s)
+	e.evaluations.Measure(&s, e.reg)
+	e.lease.Measure(&s)
+	return s
 }
 
 // The causes for which the workers stop.

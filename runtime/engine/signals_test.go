@@ -139,7 +139,7 @@ func TestStats(t *testing.T) {
 		call("c2", "file_read")
 		call("c3", "asks")
 		call("hangs", "plain")
-		assert.Equal(t, runtime.Stats{InFlight: 3, Running: 1, Queued: 1, Waiting: 1}, r.exec.Stats())
+		assert.Equal(t, runtime.Stats{InFlight: 3, Running: 1, Queued: 1, Queues: map[string]int{"file_read": 1}, Waiting: 1}, r.exec.Stats())
 		time.Sleep(600 * time.Millisecond) // c1 is over, and its handler holds the slot
 		synctest.Wait()
 		assert.Equal(t, runtime.Stats{InFlight: 2, Running: 1, Waiting: 1, Lingering: 1}, r.exec.Stats(), "c2 was refused")

@@ -57,7 +57,7 @@ const (
 	shutdownPeriod = 5 * time.Second
 )
 
-// check refuses what would let anybody read or answer on a network.
+// check refuses what would let any client of a network read or answer.
 func (s *Serve) check() error {
 	if s.Addr == "" {
 		if s.TLS != nil || s.Auth != nil || len(s.Mount) > 0 {
@@ -147,7 +147,7 @@ func (h *Host) serve(listener net.Listener) {
 		}
 	}()
 	h.closing(func(context.Context) error {
-		cancel() // ends the streams, of which Shutdown would wait for some and not know the others
+		cancel() // ends the streams, of which Shutdown would wait for some and not know the rest
 		within, stop := context.WithTimeout(context.Background(), shutdownPeriod)
 		defer stop()
 		err := server.Shutdown(within)

@@ -109,6 +109,12 @@ func (w *object) values(r *Record) {
 	if r.Restored != nil {
 		w.other("restored", r.Restored)
 	}
+	if r.Snapshot != nil {
+		w.other("snapshot", r.Snapshot)
+	}
+	if r.Page != nil {
+		w.other("calls", r.Page)
+	}
 	if r.Operator != nil {
 		w.other("operator", r.Operator)
 	}

@@ -17,27 +17,37 @@ import (
 	"github.com/ambit-tools/ambit/runtime/rules"
 )
 
-// full sets everything that v holds, at random, but leaves something out at times.
-func full(rng *rand.Rand, v reflect.Value) {
-	texts := []string{"plain", "a\"b\\c", "<b>&amp;", "tab\tline\n\x00", "Grüße 🙂", "\u2028", ""}
+// special sets what must not hold just any value, and reports whether v is that.
+func special(rng *rand.Rand, v reflect.Value) bool {
 	switch v.Interface().(type) {
 	case time.Time:
 		v.Set(reflect.ValueOf(time.Unix(rng.Int64N(1e10), rng.Int64N(1e9)).UTC()))
-		return
 	case json.RawMessage:
 		v.Set(reflect.ValueOf(json.RawMessage([]string{`{"a":1}`, `[]`, `"x"`, `9007199254740993`}[rng.IntN(4)])))
-		return
 	case rules.EventKind:
 		v.Set(reflect.ValueOf(rules.EventKind(1 + rng.IntN(11))))
-		return
 	case rules.Status:
 		v.Set(reflect.ValueOf(rules.Status(rng.IntN(5))))
-		return
 	case process.Tier:
 		v.Set(reflect.ValueOf(process.Tier(rng.IntN(2))))
-		return
 	case []consent.Event:
 		v.Set(reflect.ValueOf([]consent.Event{{Seq: 1, Kind: consent.EventUsed, Request: "q", At: time.Unix(5, 6).UTC()}}))
+	case *consent.Snapshot:
+		v.Set(reflect.ValueOf(&consent.Snapshot{Seq: rng.Uint64()}))
+	case *rules.Snapshot:
+		v.Set(reflect.ValueOf(&rules.Snapshot{Order: rng.Uint64(), Cooling: []rules.Cooling{{Tool: "t", End: 5}}}))
+	case *rules.PastCall:
+		v.Set(reflect.ValueOf(&rules.PastCall{Order: rng.Uint64(), Call: "c", Tool: "t", Status: rules.StatusOK}))
+	default:
+		return false
+	}
+	return true
+}
+
+// full sets everything that v holds, at random, but leaves something out at times.
+func full(rng *rand.Rand, v reflect.Value) {
+	texts := []string{"plain", "a\"b\\c", "<b>&amp;", "tab\tline\n\x00", "Grüße 🙂", "\u2028", ""}
+	if special(rng, v) {
 		return
 	}
 	switch v.Kind() {

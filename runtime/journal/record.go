@@ -25,6 +25,8 @@ const (
 	KindOwner         = "owner.changed"    // an executor has taken the journal over
 	KindRestored      = "journal.restored" // on purpose: from a copy, or begun anew
 	KindOperator      = "operator.decided" // the operator policy allowed or denied an act
+	KindSnapshot      = "session.snapshot" // what the entries of a session have made; without a session, those of none
+	KindCalls         = "session.calls"    // ended calls of a session, which its snapshots refer to
 )
 
 // MarkOf returns the mark that every entry of a kind has: those of the beginning and the end of an undo. The
@@ -102,6 +104,8 @@ type Record struct {
 	Granted   []string          `json:"capabilities,omitempty"`
 	Command   *Command          `json:"command,omitempty"` // of another process
 	Restored  *Restored         `json:"restored,omitempty"`
+	Snapshot  *Snapshot         `json:"snapshot,omitempty"`
+	Page      *CallPage         `json:"calls,omitempty"`
 	Operator  *OperatorAct      `json:"operator,omitempty"` // the act of By
 
 	Err   string `json:"error,omitempty"`

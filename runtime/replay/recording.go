@@ -145,6 +145,9 @@ func (rec *recording) add(e *journal.Entry) error {
 	if err != nil {
 		return err
 	}
+	if r.Kind == journal.KindSnapshot || r.Kind == journal.KindCalls { // they say again what earlier entries say
+		return nil
+	}
 	s := step{seq: e.Seq, r: r}
 	for i := range r.Consent {
 		switch ev := &r.Consent[i]; ev.Kind {

@@ -20,7 +20,7 @@ type Joined struct {
 
 // Join returns a reader of the entries of segments and of those that only a store has. An entry that both
 // have must be the same in both, or reading ends with an [*Error] that names it: the segment, or the store, was changed or is
-// another one's. Entries that were archived and are in none of the files are named likewise.
+// another one's. It is the store's, with its private values. Entries that were archived and are in none of the files are named likewise.
 //
 // Join refuses segments of which two have the same entry, that are of different stores, or of which one does not
 // continue the other although its first entry follows. It closes no file.
@@ -40,6 +40,9 @@ func Join(store Reader, files ...*File) (*Joined, error) {
 	}
 	return &Joined{store, files}, nil
 }
+
+// Files returns the segments, in the order of their entries.
+func (j *Joined) Files() []*File { return slices.Clone(j.files) }
 
 // Read returns the entries after a position. See [journal.Journal].
 func (j *Joined) Read(ctx context.Context, after uint64, limit int) ([]journal.Entry, error) {
@@ -106,6 +109,7 @@ func (j *Joined) compare(ctx context.Context, f *File, list []journal.Entry) (in
 			if e := &list[have]; own[i].Seq != e.Seq || !bytes.Equal(own[i].Leaf, e.Leaf) {
 				return have, &Error{Path: f.path, First: e.Seq, Last: e.Seq, What: "the store has another entry there: the segment is of another store, or one of the two was changed"}
 			}
+			list[have] = own[i] // which has its private values
 			have++
 		}
 	}

@@ -76,6 +76,26 @@ func TestBeatFindsThatTheStoreIsLost(t *testing.T) {
 	require.ErrorIs(t, s.Renew(t.Context()), journal.ErrLost)
 }
 
+// TestHealthNamesTheOwner: this process, and the one that has taken over from it.
+func TestHealthNamesTheOwner(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "store")
+	began := time.Now()
+	s := open(t, path)
+	host, _ := os.Hostname()
+	o := s.Health().Owner
+	assert.Equal(t, sqlite.Owner{Epoch: s.Epoch(), PID: os.Getpid(), Host: host, Since: o.Since, Beat: o.Beat}, o)
+	assert.False(t, o.Since.Before(began))
+	require.NoError(t, s.Renew(t.Context()))
+	renewed := s.Health().Owner
+	assert.True(t, renewed.Beat.After(o.Beat))
+	assert.Equal(t, o.Since, renewed.Since)
+	_, err := other(t, path).Exec("UPDATE owner SET epoch = epoch + 1, pid = 7, host = 'elsewhere', since = 1, beat = 2")
+	require.NoError(t, err)
+	assert.Equal(t, sqlite.Owner{Epoch: s.Epoch() + 1, PID: 7, Host: "elsewhere", Since: time.Unix(0, 1), Beat: time.Unix(0, 2)}, s.Health().Owner)
+	require.ErrorIs(t, s.Close(), journal.ErrLost)
+	assert.Zero(t, s.Health().Owner)
+}
+
 func TestClosedStore(t *testing.T) {
 	s := open(t, filepath.Join(t.TempDir(), "store"))
 	require.NoError(t, s.Close())

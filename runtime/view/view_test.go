@@ -206,7 +206,7 @@ func TestEnded(t *testing.T) {
 	assert.Empty(t, pages(operator.Actor{ID: "group:finance", Method: "token"}))
 }
 
-// TestOpenPages: the pages of what waits hold what a viewer may see, those that expire first before the others, each
+// TestOpenPages: the pages of what waits hold what a viewer may see, those that expire first at the beginning, each
 // once; with mine those alone that the viewer may answer. A page that has looked at too many ends before it is full.
 func TestOpenPages(t *testing.T) {
 	visible, locked := map[string]bool{}, map[string]bool{}

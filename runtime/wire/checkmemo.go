@@ -34,7 +34,7 @@ func (c *checker) enter(in *scope, resource int) *scope {
 type memo struct {
 	ok   bool
 	why  failure    // of a trial that failed
-	seen *evaluated // what was looked at; nil where nobody asked
+	seen *evaluated // what was looked at; nil where it was not asked for
 }
 
 type memoKey struct {
@@ -86,7 +86,7 @@ func (c *checker) node(id, v int, in *scope, seen *evaluated) bool {
 	return m.ok
 }
 
-// share marks the nodes that several others lead to, or a dynamic anchor.
+// share marks the nodes that several nodes lead to, or a dynamic anchor.
 func (s *Schema) share() {
 	led := make([]int, len(s.Nodes)+1)
 	led[1]++

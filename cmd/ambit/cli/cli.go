@@ -54,7 +54,7 @@ an application has recorded, and answers and undoes calls while it runs.`,
 	root.AddCommand(whatif.NewExplain(), whatif.NewSimulate(), whatif.NewReplay())
 	root.AddCommand(operate.NewCalls(), operate.NewApprovals(), operate.NewGrants(),
 		operate.NewUndo(), operate.NewCancel(), operate.NewResolve(), operate.NewArtifacts(), operate.NewToken(), operate.NewConsole())
-	root.AddCommand(backup.NewBackup(), backup.NewRestore(), audit.New(), doctor.New(), newVersion(), exitCodesTopic())
+	root.AddCommand(backup.NewBackup(), backup.NewRestore(), audit.New(), audit.NewJournal(), doctor.New(), newVersion(), exitCodesTopic())
 	markWork(root)
 	return root
 }

@@ -3,6 +3,7 @@ package cli_test
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,11 +13,13 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"golang.org/x/mod/sumdb/tlog"
 
 	"github.com/ambit-tools/ambit/cmd/ambit/cli"
 	"github.com/ambit-tools/ambit/dsl"
 	"github.com/ambit-tools/ambit/gen/dynamic"
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/segment"
 	"github.com/ambit-tools/ambit/runtime/sqlite"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
@@ -64,6 +67,8 @@ func TestReplayOfAStore(t *testing.T) {
 	require.Equal(t, runtime.Completed, out.Kind, out.Message)
 	require.NoError(t, run.Close(t.Context()))
 
+	id, err := store.ID(t.Context())
+	require.NoError(t, err)
 	for policies, want := range map[string]string{
 		"policy": "ok s r\n",
 		"strict": "DIVERGES s r c1 mail: newly denied: was completed, would be denied (policy_denied: no_allow)\n",
@@ -71,9 +76,34 @@ func TestReplayOfAStore(t *testing.T) {
 		var stdout, stderr bytes.Buffer
 		code := cli.Run([]string{
 			"replay", "--store", filepath.Join(dir, "ambit.db"), "--declaration", path, "--policies", filepath.Join(dir, policies),
+			"--segment", archived(t, store, id, policies),
 		}, strings.NewReader(""), &stdout, &stderr)
 		assert.Equal(t, map[string]int{"policy": 0, "strict": 3}[policies], code, stderr.String())
 		assert.Contains(t, stdout.String(), want)
 	}
 	require.NoError(t, exec.Shutdown(t.Context()))
+}
+
+// archived writes the first entries of a store to a segment, whose checkpoint no key has signed.
+func archived(t *testing.T, store *sqlite.Store, id, name string) string {
+	t.Helper()
+	const last = 8
+	list, err := store.Read(t.Context(), 0, last)
+	require.NoError(t, err)
+	var hashes []tlog.Hash
+	for i := range list {
+		hashes = append(hashes, tlog.RecordHash(list[i].Leaf))
+	}
+	for ; len(hashes) > 1; hashes = hashes[:len(hashes)/2] {
+		for i := range len(hashes) / 2 {
+			hashes[i] = tlog.NodeHash(hashes[2*i], hashes[2*i+1])
+		}
+	}
+	root := hashes[0]
+	path := filepath.Join(t.TempDir(), name)
+	_, err = segment.Write(t.Context(), path, segment.Header{
+		Store: id, Origin: "test", First: 1, Last: last, Before: []tlog.Hash{}, Root: root, Note: fmt.Sprintf("test\n%d\n%v\n", last, root),
+	}, store)
+	require.NoError(t, err)
+	return path
 }

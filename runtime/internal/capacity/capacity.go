@@ -32,12 +32,15 @@ type Capacity struct {
 	inFlight atomic.Int64
 	refused  atomic.Uint64
 	slots    []sched.Slots // by position in the registry
+	registry []tools.Tool
+	queued   *atomic.Int64 // calls that wait for a slot
 }
 
 // Open sets how many calls may be in flight, and the limits of each tool. Calls that wait for a slot
 // are counted in queued.
 func (c *Capacity) Open(s *sched.Scheduler, limit int, registry []tools.Tool, queued *atomic.Int64) {
 	c.sched, c.limit, c.slots = s, int64(limit), make([]sched.Slots, len(registry))
+	c.registry, c.queued = registry, queued
 	for i, t := range registry {
 		limits := t.Spec.Limits
 		queue := cmp.Or(limits.Queue, QueueFactor*limits.Concurrency) // NoQueue is negative
@@ -51,6 +54,20 @@ func (c *Capacity) InFlight() int { return int(c.inFlight.Load()) }
 
 // Refused returns how many calls exceeded the capacity.
 func (c *Capacity) Refused() uint64 { return c.refused.Load() }
+
+// Measure stores the figures of c in s. It visits the tools only while calls wait for a slot.
+func (c *Capacity) Measure(s *runtime.Stats) {
+	s.InFlight, s.AtCapacity, s.Queued = c.InFlight(), c.Refused(), int(c.queued.Load())
+	if s.Queued == 0 {
+		return
+	}
+	s.Queues = map[string]int{}
+	for i := range c.slots {
+		if n := c.slots[i].Waiting(); n > 0 {
+			s.Queues[c.registry[i].Spec.Name] = n
+		}
+	}
+}
 
 // Place returns the place of a new call, which holds nothing yet. tool is nil when there is no tool of
 // that name.

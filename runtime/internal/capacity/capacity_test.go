@@ -184,3 +184,27 @@ func TestGates(t *testing.T) {
 	assert.Equal(t, capacity.Executor, p.EnterGates(&run))
 	release(p)
 }
+
+// TestMeasure: calls that wait for a slot are counted by tool.
+func TestMeasure(t *testing.T) {
+	r := &rig{tools: []tools.Tool{
+		{Spec: &runtime.Spec{Name: "a", Limits: runtime.Limits{Concurrency: 1}}}, {Spec: &runtime.Spec{Name: "b", Limits: runtime.Limits{Concurrency: 1}}, Index: 1},
+		{Spec: &runtime.Spec{Name: "c"}, Index: 2},
+	}}
+	r.Open(&r.sched, 100, r.tools, &r.queued)
+	figures := func() (s runtime.Stats) { r.Measure(&s); return s }
+	assert.Zero(t, figures())
+	var places []*capacity.Place
+	for _, tool := range []int{0, 0, 0, 1, 1, 2, 2} {
+		p := r.Place(&r.tools[tool])
+		require.Nil(t, p.Enter("x"))
+		p.RequestSlot(func() {})
+		places = append(places, &p)
+	}
+	assert.Equal(t, runtime.Stats{InFlight: 7, Queued: 3, Queues: map[string]int{"a": 2, "b": 1}}, figures())
+	release(places[4])
+	release(places[0])
+	assert.Equal(t, runtime.Stats{InFlight: 5, Queued: 1, Queues: map[string]int{"a": 1}}, figures())
+	release(places[2])
+	assert.Equal(t, runtime.Stats{InFlight: 4}, figures())
+}

@@ -73,22 +73,8 @@ func (shelf) Get(context.Context, runtime.ArtifactRef) ([]byte, error) { return 
 func withChange(t *testing.T, j journal.Journal, of *kind, change func(*runtime.Spec)) *engine.Executor {
 	t.Helper()
 	do := func(_ context.Context, in wire.Value) (wire.Value, error) { return in, nil }
-	tools := []*runtime.Tool{runtime.NewDynamicTool(&runtime.Spec{Name: "first"}, anything{}, do)}
-	for _, k := range kinds {
-		spec := &runtime.Spec{Name: k.name, Version: "1", Pin: k.name, Effect: runtime.SideEffectWrite, Deadline: deadline}
-		if k.spec != nil {
-			k.spec(spec)
-		}
-		spec.Reconcile = false // which would settle calls otherwise than the history does
-		if of == nil || of == k {
-			if change == nil {
-				continue
-			}
-			change(spec)
-		}
-		if spec.Rules.RequiresPreceding != nil && of != k { // "put" may be gone
-			spec.Rules.RequiresPreceding = []string{"first"}
-		}
+	var tools []*runtime.Tool
+	for _, spec := range specsWith(of, change) {
 		var opts []runtime.DynamicOption
 		if spec.Undo != nil {
 			opts = append(opts, runtime.WithDynamicUndo(anything{}, anything{},
@@ -104,6 +90,29 @@ func withChange(t *testing.T, j journal.Journal, of *kind, change func(*runtime.
 		engine.WithArtifacts(shelf{}))
 	require.NoError(t, err)
 	return exec
+}
+
+// specsWith returns the declarations of the tools with one of them, or all, changed.
+func specsWith(of *kind, change func(*runtime.Spec)) []*runtime.Spec {
+	specs := []*runtime.Spec{{Name: "first"}}
+	for _, k := range kinds {
+		spec := &runtime.Spec{Name: k.name, Version: "1", Pin: k.name, Effect: runtime.SideEffectWrite, Deadline: deadline}
+		if k.spec != nil {
+			k.spec(spec)
+		}
+		spec.Reconcile = false // which would settle calls otherwise than the history does
+		if of == nil || of == k {
+			if change == nil {
+				continue
+			}
+			change(spec)
+		}
+		if spec.Rules.RequiresPreceding != nil && of != k { // "put" may be gone
+			spec.Rules.RequiresPreceding = []string{"first"}
+		}
+		specs = append(specs, spec)
+	}
+	return specs
 }
 
 // TestRecoveredUnderAnyDeclaration: histories of the battery are recovered under

@@ -75,6 +75,20 @@ func (v *Evaluations) Blocked(i int) error {
 // Broken returns how many tools have an open breaker.
 func (v *Evaluations) Broken() int { return int(v.broken.Load()) }
 
+// Measure stores the figures of v in s. The registry has the names of the tools.
+func (v *Evaluations) Measure(s *runtime.Stats, registry *runtime.Registry) {
+	s.Abandoned, s.Broken = v.Abandoned(), v.Broken()
+	s.Halted = s.Broken >= maxBroken
+	if s.Broken == 0 {
+		return
+	}
+	for i, t := range registry.All() {
+		if v.abandoned[i].Load() >= maxAbandoned {
+			s.BrokenTools = append(s.BrokenTools, t.Spec().Name)
+		}
+	}
+}
+
 // Acquire takes a place. When none is free it returns the event that fires when the caller has one.
 func (v *Evaluations) Acquire() (wait *sched.Event) { return v.slots.Acquire() }
 

@@ -3,6 +3,7 @@ package evaluations_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	goruntime "runtime"
 	"testing"
 	"testing/synctest"
@@ -15,6 +16,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime/internal/evaluations"
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
 	"github.com/ambit-tools/ambit/runtime/internal/usercode"
+	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
 const limit = time.Second
@@ -33,6 +35,22 @@ func hanging(release chan struct{}) func(context.Context) (runtime.Decision, err
 		<-release
 		return runtime.Decision{}, nil
 	}
+}
+
+type codec struct{}
+
+func (codec) Decode([]byte, wire.Limits) (wire.Value, []wire.Violation) { return nil, nil }
+
+// registryOf returns a registry of n tools.
+func registryOf(t *testing.T, n int) *runtime.Registry {
+	t.Helper()
+	list := make([]*runtime.Tool, n)
+	for i := range list {
+		list[i] = runtime.NewDynamicTool(&runtime.Spec{Name: fmt.Sprint("tool_", i)}, codec{}, func(context.Context, wire.Value) (wire.Value, error) { return nil, nil })
+	}
+	r, err := runtime.NewRegistry(list...)
+	require.NoError(t, err)
+	return r
 }
 
 func allow(context.Context) (runtime.Decision, error) {
@@ -111,6 +129,9 @@ func TestDetachedWaitsForAPlace(t *testing.T) {
 func TestBreaker(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		v := open()
+		registry := registryOf(t, 10)
+		figures := func() (s runtime.Stats) { v.Measure(&s, registry); return s }
+		assert.Zero(t, figures())
 		var releases []chan struct{}
 		for tool := range 4 {
 			for n := range 2 {
@@ -122,8 +143,10 @@ func TestBreaker(t *testing.T) {
 			require.ErrorContains(t, v.Blocked(tool), "2 evaluations about this tool were abandoned")
 			if tool < 3 {
 				require.NoError(t, v.Blocked(9))
+				assert.Equal(t, runtime.Stats{Abandoned: 2 * (tool + 1), Broken: tool + 1, BrokenTools: registry.Names()[:tool+1]}, figures())
 			}
 		}
+		assert.Equal(t, runtime.Stats{Abandoned: 8, Broken: 4, BrokenTools: registry.Names()[:4], Halted: true}, figures())
 		require.ErrorContains(t, v.Blocked(9), "2 evaluations about each of 4 tools were abandoned")
 		_, err := v.Detached(t.Context(), 9, allow)
 		require.Error(t, err)
@@ -133,5 +156,6 @@ func TestBreaker(t *testing.T) {
 			require.NoError(t, v.Blocked(9))
 			require.NoError(t, v.Blocked(i/2))
 		}
+		assert.Zero(t, figures())
 	})
 }

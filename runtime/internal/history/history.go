@@ -85,6 +85,15 @@ func (h *History) add(entry *journal.Entry) error {
 			return err
 		}
 	}
+	s.add(r)
+	if r.Call == "" {
+		return nil
+	}
+	return h.call(r)
+}
+
+// add folds what a record says of s itself.
+func (s *Session) add(r *journal.Record) {
 	switch r.Kind {
 	case journal.KindSessionOpened:
 		s.configure(r)
@@ -94,10 +103,6 @@ func (h *History) add(entry *journal.Entry) error {
 	case journal.KindRunClosed:
 		delete(s.Open, r.Run)
 	}
-	if r.Call == "" {
-		return nil
-	}
-	return h.call(r)
 }
 
 // decode returns the record of an entry, without payloads whose secrets were erased.
@@ -146,18 +151,28 @@ func (h *History) call(r *journal.Record) error {
 		h.Calls = append(h.Calls, c)
 	case c == nil:
 		return fmt.Errorf("call %q has no beginning", r.Call)
-	case r.InputMAC != "" && r.Mark == journal.MarkNone: // another call had the same id, and was denied for that
-		return nil
-	case r.Kind == runtime.EventDenied.String() && r.Mark == journal.MarkNone:
+	case secondUse(r):
 		return nil
 	}
 	if err := c.add(r); err != nil {
 		return err
 	}
-	if out := c.Outcome; out != nil && out.Kind == runtime.Duplicate && out.Output == nil && out.Artifact == nil {
-		if earlier := h.calls[journal.CallKey{Session: r.Session, Call: out.Of}]; earlier != nil && earlier.Outcome != nil {
-			out.Output, out.Artifact = earlier.Outcome.Output, earlier.Outcome.Artifact
-		}
-	}
+	c.repeat(func(id string) *Call { return h.calls[journal.CallKey{Session: r.Session, Call: id}] })
 	return nil
+}
+
+// secondUse reports whether a record is of another call that had the same id, and was denied for that.
+func secondUse(r *journal.Record) bool {
+	return r.Mark == journal.MarkNone && (r.InputMAC != "" || r.Kind == runtime.EventDenied.String())
+}
+
+// repeat takes the output of a duplicate from the call that it repeats.
+func (c *Call) repeat(find func(id string) *Call) {
+	out := c.Outcome
+	if out == nil || out.Kind != runtime.Duplicate || out.Output != nil || out.Artifact != nil {
+		return
+	}
+	if earlier := find(out.Of); earlier != nil && earlier.Outcome != nil {
+		out.Output, out.Artifact = earlier.Outcome.Output, earlier.Outcome.Artifact
+	}
 }

@@ -58,7 +58,7 @@ type Refuser interface {
 }
 
 // Known lets the requests through of callers who are known. They have passed Anyone. A [Refuser]
-// answers the others itself.
+// answers the rest itself.
 func (g *Guard) Known(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		caller, err := g.Auth.Authenticate(r)

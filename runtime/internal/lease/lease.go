@@ -98,6 +98,18 @@ func (l *Lease) Hold() {
 	l.stale = l.cfg.Sched.After(l.cfg.Stale, l.expire)
 }
 
+// Measure stores in s when the ownership was renewed last, and when it ends.
+func (l *Lease) Measure(s *runtime.Stats) {
+	if l == nil || l.owner == nil {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if s.Renewed = l.renewed; !l.over && !l.renewed.IsZero() {
+		s.Until = l.renewed.Add(l.cfg.Stale)
+	}
+}
+
 // Fence carries out an effect while the journal is owned, as far as the journal can tell. If it is
 // not, the error is runtime.ErrFenced and the ownership is lost (SEMANTICS 6.9).
 func (l *Lease) Fence(ctx context.Context, effect func() error) error {

@@ -316,3 +316,23 @@ func TestReleaseWaitsForItsGraceOnly(t *testing.T) {
 		close(never)
 	})
 }
+
+// TestMeasure: it tells when the ownership was renewed last, and when it ends.
+func TestMeasure(t *testing.T) {
+	held(t, func(t *testing.T, l *lease.Lease, j *owned, w *witness) {
+		figures := func() (s runtime.Stats) { l.Measure(&s); return s }
+		began := time.Now()
+		assert.Equal(t, runtime.Stats{Renewed: began, Until: began.Add(stale)}, figures())
+		time.Sleep(heartbeat + time.Second)
+		assert.Equal(t, runtime.Stats{Renewed: began.Add(heartbeat), Until: began.Add(heartbeat + stale)}, figures())
+		j.renewing(fails(errors.New("the disk does not answer")))
+		time.Sleep(heartbeat)
+		assert.Equal(t, began.Add(heartbeat), figures().Renewed, "a renewal that fails is none")
+		time.Sleep(time.Hour)
+		assert.Equal(t, runtime.Stats{Renewed: began.Add(heartbeat)}, figures(), "it has ended")
+	})
+	var s runtime.Stats
+	(*lease.Lease)(nil).Measure(&s)
+	lease.New(lease.Config{}).Measure(&s)
+	assert.Zero(t, s, "a journal without owners")
+}

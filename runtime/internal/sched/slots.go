@@ -52,6 +52,13 @@ func (l *Slots) count(change int64) {
 	}
 }
 
+// Waiting returns how many wait for a slot.
+func (l *Slots) Waiting() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return len(l.waiting) - l.firstWaiting
+}
+
 // Limited reports whether there is a limit.
 func (l *Slots) Limited() bool { return l.limit.Load() > 0 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/ambit-tools/ambit/cmd/ambit/cli/internal/store"
 	"github.com/ambit-tools/ambit/runtime/audit"
 	"github.com/ambit-tools/ambit/runtime/journal"
+	"github.com/ambit-tools/ambit/runtime/segment"
 	"github.com/ambit-tools/ambit/runtime/sqlite"
 	"github.com/ambit-tools/ambit/runtime/terminal"
 )
@@ -24,6 +25,7 @@ func newShow() *cobra.Command {
 		v             store.Options
 		session, call string
 		seq           uint64
+		segments      store.Segments
 	)
 	cmd := &cobra.Command{
 		Use:   "show --store FILE (--seq N | --call ID [--session ID])",
@@ -34,19 +36,13 @@ func newShow() *cobra.Command {
 				return cmdutil.Usage("show needs either a position or a call", "add --seq N, or --call ID")
 			}
 			return v.With(func(r *sqlite.Reader) error {
-				list, err := shown(cmd.Context(), r, seq, session, call)
-				if err != nil {
-					return err
-				}
-				if v.AsJSON {
-					return exportList(cmd.Context(), cmd.OutOrStdout(), list)
-				}
-				for i := range list {
-					if err := printEntry(cmd.OutOrStdout(), &list[i]); err != nil {
+				return segments.With(cmd.Context(), r, func(from store.Reader, _ []*segment.File) error {
+					list, err := shown(cmd.Context(), r, from, seq, session, call)
+					if err != nil {
 						return err
 					}
-				}
-				return nil
+					return show(cmd, &v, list)
+				})
 			})
 		},
 	}
@@ -54,15 +50,29 @@ func newShow() *cobra.Command {
 	cmd.Flags().Uint64Var(&seq, "seq", 0, "`position` of the entry")
 	cmd.Flags().StringVar(&call, "call", "", "`id` of the call, or how it begins")
 	cmd.Flags().StringVar(&session, "session", "", store.SessionUsage)
+	segments.AddFlag(cmd)
 	return cmd
 }
 
-// shown returns one entry, or those of a call.
-func shown(ctx context.Context, r *sqlite.Reader, seq uint64, session, call string) ([]journal.Entry, error) {
-	if call != "" {
-		return entriesOf(ctx, r, session, call)
+// show prints entries.
+func show(cmd *cobra.Command, v *store.Options, list []journal.Entry) error {
+	if v.AsJSON {
+		return exportList(cmd.Context(), cmd.OutOrStdout(), list)
 	}
-	list, err := r.Read(ctx, seq-1, 1)
+	for i := range list {
+		if err := printEntry(cmd.OutOrStdout(), &list[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// shown returns one entry, or those of a call, of a store or of the segments beside it.
+func shown(ctx context.Context, r *sqlite.Reader, from store.Reader, seq uint64, session, call string) ([]journal.Entry, error) {
+	if call != "" {
+		return entriesOf(ctx, from, session, call)
+	}
+	list, err := from.Read(ctx, seq-1, 1)
 	if err == nil && len(list) == 0 {
 		head, headErr := r.Head(ctx)
 		if headErr != nil {
@@ -75,7 +85,7 @@ func shown(ctx context.Context, r *sqlite.Reader, seq uint64, session, call stri
 
 // entriesOf returns the entries of a call. It looks at all that there are: an
 // auditor does not go by the index of calls, which no checkpoint proves.
-func entriesOf(ctx context.Context, r *sqlite.Reader, session, call string) (list []journal.Entry, err error) {
+func entriesOf(ctx context.Context, r store.Reader, session, call string) (list []journal.Entry, err error) {
 	var rows []sqlite.CallRow
 	err = store.EachEntry(ctx, r, 0, func(e *journal.Entry) error {
 		if e.Call != "" && strings.HasPrefix(e.Call, call) && strings.HasPrefix(e.Session, session) {

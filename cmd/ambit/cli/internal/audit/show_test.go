@@ -37,9 +37,9 @@ func TestAuditShowGoesByTheEntries(t *testing.T) {
 	r, err := sqlite.OpenReader(path)
 	require.NoError(t, err)
 	defer func() { require.NoError(t, r.Close()) }()
-	shows, err := shown(t.Context(), r, 0, "", "c0")
+	shows, err := shown(t.Context(), r, r, 0, "", "c0")
 	require.NoError(t, err)
 	require.Equal(t, list[:49], shows)
-	_, err = shown(t.Context(), r, 0, "", "c9")
+	_, err = shown(t.Context(), r, r, 0, "", "c9")
 	require.ErrorContains(t, err, `there is no call "c9"`)
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/ambit-tools/ambit/cmd/ambit/cli/internal/store"
 	"github.com/ambit-tools/ambit/runtime/audit"
 	"github.com/ambit-tools/ambit/runtime/journal"
+	"github.com/ambit-tools/ambit/runtime/segment"
 	"github.com/ambit-tools/ambit/runtime/sqlite"
 )
 
@@ -27,6 +28,7 @@ type verification struct {
 	anchors  []string
 	restored []uint
 	resume   resuming
+	segments store.Segments
 }
 
 func newVerify() *cobra.Command {
@@ -48,6 +50,9 @@ store, and nothing proves its last entries; or it was restored from a copy, whic
 
 With --keys and without --key the store is compared with its keys alone.
 
+With --segment the entries of these files are read in the place of the store's, and have
+to be the same where the store still has them. Each file has to prove its entries.
+
 With --resume and --auditor verify begins where the last one has ended, and says so. The
 file of --resume says how far that was. It is signed with the key of --auditor, which you make
 with "ambit audit keygen" and which no process that writes the store may be able to
@@ -67,6 +72,7 @@ not read again, so that a change to it is found by --full, which reads all.`,
 	cmd.Flags().StringVar(&v.keys, "keys", "", "`file` of the keys of the store")
 	cmd.Flags().StringArrayVar(&v.anchors, "anchor", nil, "`file` of anchored checkpoints; may be repeated")
 	v.resume.flags(cmd)
+	v.segments.AddFlag(cmd)
 	cmd.Flags().UintSliceVar(&v.restored, "restored", nil, "`entries` that were kept when the store was restored, one number for each time")
 	return cmd
 }
@@ -90,7 +96,11 @@ func (v *verification) run(cmd *cobra.Command) error {
 		opts = append(opts, sqlite.WithKeys(v.keys))
 	}
 	return v.With(func(r *sqlite.Reader) error {
-		report, err := v.verify(cmd, r)
+		var report *audit.Report
+		err := v.segments.With(cmd.Context(), r, func(from store.Reader, files []*segment.File) (err error) {
+			report, err = v.verify(cmd, r, from, files)
+			return err
+		})
 		if err != nil {
 			return err
 		}
@@ -106,8 +116,8 @@ func (v *verification) run(cmd *cobra.Command) error {
 	}, opts...)
 }
 
-// verify verifies a store.
-func (v *verification) verify(cmd *cobra.Command, r *sqlite.Reader) (*audit.Report, error) {
+// verify verifies a store, of which from has all entries.
+func (v *verification) verify(cmd *cobra.Command, r *sqlite.Reader, from store.Reader, files []*segment.File) (*audit.Report, error) {
 	report := &audit.Report{}
 	progress := cmdutil.NewProgress(cmd.ErrOrStderr())
 	defer progress.Close()
@@ -120,18 +130,18 @@ func (v *verification) verify(cmd *cobra.Command, r *sqlite.Reader) (*audit.Repo
 		if err != nil {
 			return nil, err
 		}
-		from, err := v.resume.read()
+		resume, err := v.resume.read()
 		if err != nil {
 			return nil, err
 		}
 		var after uint64
-		if from != nil {
-			after = from.Size
+		if resume != nil {
+			after = resume.Size
 		}
 		if err := step(cmd.Context(), progress, "verifying", r, after); err != nil {
 			return nil, err
 		}
-		if *report, err = audit.VerifyFrom(cmd.Context(), audit.NewSource(watched{r, progress}, r), verifier, notes, from, v.keys != ""); err != nil {
+		if *report, err = audit.VerifyFrom(cmd.Context(), audit.NewSource(watched{from, progress}, r), verifier, notes, resume, v.keys != ""); err != nil {
 			return nil, err
 		}
 		restored := make([]uint64, len(v.restored))
@@ -139,6 +149,9 @@ func (v *verification) verify(cmd *cobra.Command, r *sqlite.Reader) (*audit.Repo
 			restored[i] = uint64(n)
 		}
 		report.Accept(restored...)
+		if err := proveSegments(cmd.Context(), report, verifier, files); err != nil {
+			return nil, err
+		}
 	}
 	if v.keys != "" {
 		if err := authenticate(cmd.Context(), r, report, v.key == "", progress); err != nil {
@@ -236,6 +249,9 @@ func printReport(w io.Writer, r *audit.Report) {
 	}
 	if r.Authentic > 0 {
 		fmt.Fprintf(w, ", authentic up to %d", r.Authentic)
+	}
+	for _, s := range r.Archived {
+		fmt.Fprintf(w, ", %d..%d archived, proven", s.First, s.Last)
 	}
 	if r.Resumed > 0 {
 		fmt.Fprintf(w, ", read after %d", r.Resumed)

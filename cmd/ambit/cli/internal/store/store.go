@@ -82,7 +82,7 @@ func Missing() error {
 const PageSize = 1000
 
 // EachEntry calls f with the entries after a position.
-func EachEntry(ctx context.Context, r *sqlite.Reader, after uint64, f func(*journal.Entry) error) error {
+func EachEntry(ctx context.Context, r Reader, after uint64, f func(*journal.Entry) error) error {
 	for {
 		list, err := r.Read(ctx, after, PageSize)
 		for i := range list {

@@ -23,6 +23,7 @@ import (
 type rerun struct {
 	simulation
 	store, journal string
+	segments       store.Segments
 	session, run   string
 	deterministic  bool
 }
@@ -72,6 +73,7 @@ lines ("-": standard input).`,
 	}
 	flags := cmd.Flags()
 	store.AddFlag(cmd, &r.store, "the recording is in this `file`, the store of an executor", "journal")
+	r.segments.AddFlag(cmd)
 	flags.StringVar(&r.journal, "journal", "", "the recording is in this `file`, an export as JSON lines")
 	flags.StringVar(&r.declaration, "declaration", "", "run it against the tools of this `file`; without it that in this folder")
 	project.PolicyFlag(cmd, &r.policies)
@@ -89,6 +91,8 @@ func (r *rerun) named() error {
 		return cmdutil.Usage("replay needs a recording", "add either --store FILE or --journal FILE")
 	case r.store != "" && r.journal != "":
 		return cmdutil.Usage("replay takes one recording, and --store and --journal name one each", "leave out one of the two")
+	case r.store == "" && r.segments.Any():
+		return cmdutil.Usage("--segment is about a store, and the recording is an export", "leave it out, or add --store FILE")
 	}
 	if r.declaration == "" {
 		path, err := project.Locate(nil)
@@ -109,7 +113,7 @@ func (r *rerun) report(ctx context.Context, stdin io.Reader) (*replay.Report, er
 	if err != nil {
 		return nil, err
 	}
-	source, err := r.source(stdin)
+	source, err := r.source(ctx, stdin)
 	if err != nil {
 		return nil, cmdutil.Problem(cmp.Or(r.store, r.journal)+": "+err.Error(), "")
 	}
@@ -138,11 +142,33 @@ type lines struct{ *replay.Lines }
 // Close implements io.Closer.
 func (lines) Close() error { return nil }
 
+// stored is the recording of a store, and segments beside it.
+type stored struct {
+	*store.Joined
+	reader *sqlite.Reader
+}
+
+// Close implements io.Closer.
+func (s stored) Close() error { return errors.Join(s.Joined.Close(), s.reader.Close()) }
+
+// open opens a store and its segments.
+func (r *rerun) open(ctx context.Context) (recording, error) {
+	reader, err := sqlite.OpenReader(r.store)
+	if err != nil {
+		return nil, err
+	}
+	joined, err := r.segments.Open(ctx, reader)
+	if err != nil {
+		return nil, errors.Join(err, reader.Close())
+	}
+	return stored{joined, reader}, nil
+}
+
 // source opens the recording.
-func (r *rerun) source(stdin io.Reader) (recording, error) {
+func (r *rerun) source(ctx context.Context, stdin io.Reader) (recording, error) {
 	switch r.journal {
 	case "":
-		return sqlite.OpenReader(r.store)
+		return r.open(ctx)
 	case "-":
 		l, err := replay.ReadLines(stdin)
 		return lines{l}, err

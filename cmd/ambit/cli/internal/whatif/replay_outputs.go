@@ -24,7 +24,7 @@ func (r *rerun) outputs(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	source, err := r.source(cmd.InOrStdin())
+	source, err := r.source(cmd.Context(), cmd.InOrStdin())
 	if err != nil {
 		return cmdutil.Problem(cmp.Or(r.store, r.journal)+": "+err.Error(), "")
 	}

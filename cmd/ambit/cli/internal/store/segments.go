@@ -1,0 +1,94 @@
+package store
+
+import (
+	"context"
+	"errors"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ambit-tools/ambit/cmd/ambit/cli/internal/cmdutil"
+	"github.com/ambit-tools/ambit/runtime/journal"
+	"github.com/ambit-tools/ambit/runtime/segment"
+	"github.com/ambit-tools/ambit/runtime/sqlite"
+)
+
+// Segments are files with archived entries of a store.
+type Segments struct {
+	names []string
+}
+
+// AddFlag adds the flag that names them to cmd.
+func (s *Segments) AddFlag(cmd *cobra.Command) {
+	cmd.Flags().StringArrayVar(&s.names, "segment", nil, "`file` of archived entries; may be repeated")
+}
+
+// Any reports whether one was named.
+func (s *Segments) Any() bool { return len(s.names) > 0 }
+
+// A Reader reads a journal.
+type Reader interface {
+	Read(ctx context.Context, after uint64, limit int) ([]journal.Entry, error)
+}
+
+// With calls f with a reader of the entries of the segments and of those that only the store has, and with
+// the segments in the order of their entries. Without segments the reader is the store.
+func (s *Segments) With(ctx context.Context, r *sqlite.Reader, f func(Reader, []*segment.File) error) (err error) {
+	joined, err := s.Open(ctx, r)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, joined.Close()) }()
+	return f(joined, joined.files)
+}
+
+// A Joined reads segments and a store.
+type Joined struct {
+	Reader
+	files []*segment.File
+}
+
+// Close closes the segments.
+func (j *Joined) Close() error {
+	var errs []error
+	for _, file := range j.files {
+		errs = append(errs, file.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// Open opens the segments of a store. They must be closed before it.
+func (s *Segments) Open(ctx context.Context, r *sqlite.Reader) (*Joined, error) {
+	j := &Joined{Reader: r}
+	if len(s.names) == 0 {
+		return j, nil
+	}
+	err := s.join(ctx, r, j)
+	if err != nil {
+		return nil, errors.Join(err, j.Close())
+	}
+	return j, nil
+}
+
+// join opens the segments and joins them with the store.
+func (s *Segments) join(ctx context.Context, r *sqlite.Reader, j *Joined) error {
+	id, err := r.ID(ctx)
+	if err != nil {
+		return err
+	}
+	for _, name := range s.names {
+		file, err := segment.Open(name)
+		if err != nil {
+			return cmdutil.Problem(err.Error(), "name a segment of this store, as it was archived")
+		}
+		j.files = append(j.files, file)
+		if of := file.Header().Store; of != id {
+			return cmdutil.Problem("the segment "+cmdutil.Quote(name)+" is of the store "+of+", and "+cmdutil.Quote(r.Path())+" is the store "+id, "name a segment of this store")
+		}
+	}
+	joined, err := segment.Join(r, j.files...)
+	if err != nil {
+		return cmdutil.Problem(err.Error(), "")
+	}
+	j.Reader, j.files = joined, joined.Files()
+	return nil
+}

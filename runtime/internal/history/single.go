@@ -1,0 +1,329 @@
+package history
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+
+	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/consent"
+	"github.com/ambit-tools/ambit/runtime/journal"
+	"github.com/ambit-tools/ambit/runtime/rules"
+)
+
+// A Single is what a journal says of one session, read from its latest snapshot on.
+type Single struct {
+	Session
+	Book     *consent.Book
+	Calls    []*Call                      // live, or of entries behind the snapshot; in the order in which they were opened
+	Ended    map[string]journal.EndedCall // the other calls of the session, by id
+	Commands map[string]bool              // as in a History; of no session
+	Last     uint64                       // position of the last entry of the session
+	Tail     int                          // entries behind the snapshot
+
+	engine *rules.Engine
+	calls  map[string]*folded
+	pages  []uint64
+	fresh  map[string]bool // of Ended: not as the pages say
+}
+
+// A folded is a call that is read from its entries.
+type folded struct {
+	*Call
+	opened  uint64          // position of its first entry
+	outcome uint64          // position of the entry with its outcome
+	past    *rules.PastCall // nil: nothing that later calls may be held against
+}
+
+// ReadSession reads one session of j, empty for what belongs to none, under the rules of engine: its latest snapshot,
+// the entries behind that, and those of the calls that these are about. It says the same as Read, but for the calls
+// that had ended by then: of those it has references. key is that of the books of requests.
+func ReadSession(ctx context.Context, j journal.Journal, engine *rules.Engine, key []byte, session string) (*Single, error) {
+	s := &Single{
+		Session: Session{ID: session, Open: map[string]map[string]string{}}, Ended: map[string]journal.EndedCall{}, Commands: map[string]bool{},
+		engine: engine, calls: map[string]*folded{}, fresh: map[string]bool{},
+	}
+	snapshot, tail, err := tailOf(ctx, j, session)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.begin(ctx, j, key, snapshot); err != nil {
+		return nil, fmt.Errorf("the snapshot of session %q: %w", session, err)
+	}
+	if err := s.revive(ctx, j, snapshot, tail); err != nil {
+		return nil, err
+	}
+	if s.Tail = len(tail); snapshot == nil && s.Tail > 0 {
+		s.configure(tail[0].Record)
+	}
+	for _, r := range tail {
+		if err := s.add(r); err != nil {
+			return nil, fmt.Errorf("entry %d of the journal: %w", r.seq, err)
+		}
+	}
+	for _, c := range slices.SortedFunc(maps.Values(s.calls), func(a, b *folded) int { return cmp.Compare(a.opened, b.opened) }) {
+		s.Calls = append(s.Calls, c.Call)
+	}
+	return s, nil
+}
+
+// A placed is a record with its position.
+type placed struct {
+	*journal.Record
+	seq uint64
+}
+
+// tailOf returns the latest snapshot of a session, nil when there is none, and the entries that it does not take
+// in, in their order.
+func tailOf(ctx context.Context, j journal.Journal, session string) (snapshot *placed, tail []placed, err error) {
+	err = back(ctx, j, session, math.MaxUint64, nil, func(r placed) bool {
+		switch {
+		case r.Kind == journal.KindSnapshot && snapshot == nil && r.Snapshot != nil:
+			snapshot = &r
+		case snapshot != nil && r.seq <= snapshot.Snapshot.Last:
+			return false
+		case r.Kind != journal.KindSnapshot && r.Kind != journal.KindCalls:
+			tail = append(tail, r)
+		}
+		return true
+	})
+	slices.Reverse(tail)
+	return snapshot, tail, err
+}
+
+// back calls f with the records of a session before a position, the last one first. It decodes only those that
+// wanted reports true for; nil: all.
+func back(ctx context.Context, j journal.Journal, session string, before uint64, wanted func(*journal.Entry) bool, f func(placed) bool) (err error) {
+	failed := j.Back(ctx, session, before, func(e *journal.Entry) bool {
+		if wanted != nil && !wanted(e) {
+			return true
+		}
+		var r *journal.Record
+		if r, err = decode(e); err != nil {
+			err = fmt.Errorf("entry %d of the journal: %w", e.Seq, err)
+			return false
+		}
+		return f(placed{r, e.Seq})
+	})
+	return cmp.Or(err, failed)
+}
+
+// begin sets s to what a snapshot says, or to a session without entries.
+func (s *Single) begin(ctx context.Context, j journal.Journal, key []byte, r *placed) (err error) {
+	if r == nil {
+		s.State, s.Book = s.engine.NewState(), consent.NewBook(key)
+		return nil
+	}
+	of := r.Snapshot
+	if of.Book == nil || (of.Rules == nil) != (s.ID == "") {
+		return fmt.Errorf("it has no book, or no rules")
+	}
+	s.configure(r.Record)
+	s.Runs, s.pages, s.Last = of.Runs, slices.Clone(of.Pages), of.Last
+	for _, run := range of.Open {
+		s.Open[run.Run] = run.Metadata
+	}
+	for _, c := range of.Commands {
+		s.Commands[c.Nonce] = c.Open
+	}
+	if err := s.readPages(ctx, j, of); err != nil {
+		return err
+	}
+	for _, c := range of.Live {
+		s.calls[c.Call] = &folded{opened: c.Opened, past: c.Past}
+	}
+	if s.Book, err = consent.Restore(key, of.Book); err != nil {
+		return err
+	}
+	if of.Rules != nil {
+		s.State, err = s.engine.Restore(of.Rules, s.past)
+	}
+	return err
+}
+
+// readPages reads which calls have ended.
+func (s *Single) readPages(ctx context.Context, j journal.Journal, of *journal.Snapshot) error {
+	pages, err := j.Entries(ctx, of.Pages...)
+	if err != nil {
+		return err
+	}
+	for i := range pages {
+		r, err := decode(&pages[i])
+		if err != nil {
+			return fmt.Errorf("entry %d: %w", pages[i].Seq, err)
+		}
+		if r.Page == nil || r.Session != s.ID {
+			return fmt.Errorf("entry %d is no page of it", pages[i].Seq)
+		}
+		for _, c := range r.Page.Ended {
+			s.Ended[c.Call] = c
+		}
+	}
+	for _, c := range of.Ended {
+		s.Ended[c.Call], s.fresh[c.Call] = c, true
+	}
+	return nil
+}
+
+// past yields what later calls may be held against.
+func (s *Single) past(yield func(rules.PastCall) bool) {
+	for _, c := range s.Ended {
+		if c.Past != nil && !yield(*c.Past) {
+			return
+		}
+	}
+	for _, c := range s.calls {
+		if c.past != nil && !yield(*c.past) {
+			return
+		}
+	}
+}
+
+// revive reads the calls that a snapshot calls live, and those that had ended by then and that later entries are
+// about, from their own entries.
+func (s *Single) revive(ctx context.Context, j journal.Journal, snapshot *placed, tail []placed) error {
+	if snapshot == nil {
+		return nil
+	}
+	for _, r := range tail {
+		for _, id := range []string{r.Call, earlierOf(r.Record)} {
+			if c, ended := s.Ended[id]; ended {
+				s.calls[id] = &folded{opened: c.Opened, past: c.Past}
+				delete(s.Ended, id)
+			}
+		}
+	}
+	first := uint64(math.MaxUint64)
+	for _, c := range s.calls {
+		first = min(first, c.opened)
+	}
+	if first == math.MaxUint64 {
+		return nil
+	}
+	var entries []placed
+	about := func(e *journal.Entry) bool { return e.Seq <= first || s.calls[e.Call] != nil }
+	err := back(ctx, j, s.ID, snapshot.Snapshot.Last+1, about, func(r placed) bool {
+		if s.calls[r.Call] != nil {
+			entries = append(entries, r)
+		}
+		return r.seq > first
+	})
+	if err != nil {
+		return err
+	}
+	for _, r := range slices.Backward(entries) {
+		if err := s.call(r); err != nil {
+			return fmt.Errorf("entry %d of the journal: %w", r.seq, err)
+		}
+	}
+	for id, c := range s.calls {
+		if c.Call == nil {
+			return fmt.Errorf("the snapshot of session %q: call %q is not in the journal", s.ID, id)
+		}
+	}
+	return nil
+}
+
+// earlierOf returns the call whose outcome a record repeats, empty for none.
+func earlierOf(r *journal.Record) string {
+	if r.Mark != journal.MarkEnded || !bytes.Contains(r.Outcome, []byte(`"of":`)) {
+		return ""
+	}
+	out, _ := DecodeOutcome(r.Outcome) // add says what is wrong with it
+	return out.Of
+}
+
+// add folds the next record of s.
+func (s *Single) add(r placed) error {
+	s.Last = max(s.Last, r.seq)
+	for i := range r.Consent {
+		if err := s.Book.Continue(&r.Consent[i]); err != nil {
+			return err
+		}
+	}
+	if r.Command != nil {
+		s.Commands[r.Command.Nonce] = r.Kind == journal.KindCommandImported
+	}
+	if s.ID == "" {
+		return nil
+	}
+	s.Session.add(r.Record)
+	for i := range r.Rules {
+		if err := s.State.Apply(&r.Rules[i]); err != nil {
+			return err
+		}
+		s.keep(&r.Rules[i])
+	}
+	if r.Call == "" {
+		return nil
+	}
+	return s.call(r)
+}
+
+// keep keeps what a change of the rules, which was just applied, says of a call that has ended, or was undone.
+func (s *Single) keep(ev *rules.Event) {
+	var past *rules.PastCall
+	if p, ended := s.State.Ended(); ended {
+		past = &p
+	} else if ev.Kind != rules.EventUndone {
+		return
+	}
+	if c := s.calls[ev.Call]; c != nil {
+		c.past = past
+	} else if c, known := s.Ended[ev.Call]; known { // another call's entry has the change
+		c.Past = past
+		s.Ended[ev.Call], s.fresh[ev.Call] = c, true
+	}
+}
+
+// call folds a record of a call.
+func (s *Single) call(r placed) error {
+	c := s.calls[r.Call]
+	switch {
+	case r.Mark == journal.MarkOpened && (c == nil || c.Call == nil):
+		if c == nil {
+			c = &folded{}
+			s.calls[r.Call] = c
+		}
+		c.Call, c.opened = open(r.Record), r.seq
+	case c == nil || c.Call == nil:
+		return fmt.Errorf("call %q has no beginning", r.Call)
+	case secondUse(r.Record):
+		return nil
+	}
+	was := c.Outcome
+	if err := c.add(r.Record); err != nil {
+		return err
+	}
+	if c.Outcome != was {
+		c.outcome = r.seq
+	}
+	c.repeat(func(id string) *Call {
+		if earlier := s.calls[id]; earlier != nil {
+			return earlier.Call
+		}
+		return nil
+	})
+	return nil
+}
+
+// lives reports whether c is to be read from its entries again.
+func (c *folded) lives() bool {
+	return c.Outcome == nil || c.Undo != nil || len(c.Processes) > 0
+}
+
+// ended returns c by reference.
+func (c *folded) ended() journal.EndedCall {
+	of := journal.EndedCall{
+		Call: c.ID, Opened: c.opened, Outcome: c.outcome, Kind: c.Outcome.Kind.String(), Run: c.Run, Turn: c.Turn, Agent: c.Agent, Tool: c.Tool,
+		InputMAC: c.InputMAC, At: c.Call.Ended, Started: c.Attempts > 0, Undone: c.Undone, Back: c.Outcome.RolledBack, Past: c.past,
+	}
+	if c.Outcome.Artifact != nil && c.Outcome.Kind == runtime.Completed {
+		of.Artifact = &c.Outcome.Artifact.ArtifactRef
+	}
+	return of
+}
