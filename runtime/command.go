@@ -10,67 +10,87 @@ import (
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
-// errCommand keeps a tool from being registered whose declaration promises a process that nothing
-// starts yet, and limits that nothing holds yet.
-var errCommand = errors.New("it is a command, and this version only checks and generates commands: remove it from the registry, or give it a handler in place of command")
-
 // NewCommandTool returns a tool that runs a process in place of a handler: args makes its arguments
 // of an input, stdin what it reads, where the declaration says so. The rules check input and output.
 //
-// This version does not run commands: NewRegistry refuses the tool. Tool.Decode and Tool.Argv say
-// what it would run.
+// An executor runs it by a process.Runner (engine.WithProcesses); without one it does not open.
+// Tool.Decode and Tool.Argv say what would run.
 func NewCommandTool[In, Out input](
 	spec *Spec, rule, output *wire.ObjectRule, args func(In) ([]string, error), stdin func(In) string,
 ) *Tool {
-	t := &Tool{spec: spec, err: errCommand}
+	t := &Tool{spec: spec}
 	if rule == nil || output == nil || args == nil {
 		t.err = errors.New("a rule or the function of the arguments is nil")
 		return t
 	}
 	c := &bind.Command{
-		Argv:   func(v wire.Value) ([]string, error) { return args(v.(In)) },
+		Argv:   func(v wire.Value) ([]string, error) { return args(bind.Inner(v).(In)) },
 		Output: decoder(reflect.TypeFor[Out]().Elem(), output),
 	}
 	if stdin != nil {
-		c.Stdin = func(v wire.Value) string { return stdin(v.(In)) }
+		c.Stdin = func(v wire.Value) string { return stdin(bind.Inner(v).(In)) }
 	}
-	t.hooks.setCommand(c, decoder(reflect.TypeFor[In]().Elem(), rule))
+	t.setCommand(c, decoder(reflect.TypeFor[In]().Elem(), rule))
 	return t
 }
 
 // NewDynamicCommandTool is NewCommandTool without generated types: codecs decode input and output.
 func NewDynamicCommandTool(spec *Spec, in, out Codec, args func(wire.Value) ([]string, error), stdin func(wire.Value) string) *Tool {
-	t := &Tool{spec: spec, err: errCommand}
+	t := &Tool{spec: spec}
 	if in == nil || out == nil || args == nil {
 		t.err = errors.New("a codec or the function of the arguments is nil")
 		return t
 	}
-	t.hooks.setCommand(&bind.Command{Argv: args, Stdin: stdin, Output: out.Decode}, in.Decode)
+	c := &bind.Command{Argv: func(v wire.Value) ([]string, error) { return args(bind.Inner(v)) }, Output: out.Decode}
+	if stdin != nil {
+		c.Stdin = func(v wire.Value) string { return stdin(bind.Inner(v)) }
+	}
+	t.setCommand(c, in.Decode)
 	return t
+}
+
+// WithDynamicCommand makes of a dynamic tool the stand-in of a command, as a simulation has it:
+// policies and approvers see what the command would run, with the arguments that args makes, and the
+// handler runs in place of the process.
+func WithDynamicCommand(args func(wire.Value) ([]string, error)) DynamicOption {
+	return func(h *hooks) {
+		h.Command = &bind.Command{Argv: func(v wire.Value) ([]string, error) { return args(bind.Inner(v)) }}
+	}
 }
 
 // withoutCommand is the error of a tool that declares a command and would run a handler: what the
 // declaration says of the process would not hold.
 func (t *Tool) withoutCommand() error {
-	if t.spec.Command != nil && t.hooks.Command == nil {
+	switch {
+	case t.spec.Command != nil && t.hooks.Command == nil:
 		return errors.New("it declares a command and has a handler: make it with NewCommandTool")
+	case t.spec.Command == nil && t.hooks.Command != nil:
+		return errors.New("it has the code of a command and declares none: give its Spec a Command")
 	}
 	return nil
 }
 
-// setCommand makes a tool of a command. An input of which no arguments can be made is refused when
-// it is decoded: each path to a process decodes.
-func (h *hooks) setCommand(c *bind.Command, decode bind.Decoder) {
-	h.Command = c
-	h.Decode = func(b []byte, l wire.Limits) (wire.Value, []wire.Violation) {
+// setCommand makes a command of a tool that decode decodes the input of.
+func (t *Tool) setCommand(c *bind.Command, decode bind.Decoder) {
+	t.hooks.Command, t.hooks.Decode = c, planned(t.spec, c, decode)
+}
+
+// planned returns the decoder of the input of a command. An input of which no arguments can be made
+// is refused when it is decoded: each path to a process decodes. The value has what runs for it.
+func planned(spec *Spec, c *bind.Command, decode bind.Decoder) bind.Decoder {
+	return func(b []byte, l wire.Limits) (wire.Value, []wire.Violation) {
 		v, bad := decode(b, l)
 		if bad != nil {
 			return nil, bad
 		}
-		if _, err := c.Argv(v); err != nil {
+		args, err := c.Argv(v)
+		if err != nil {
 			return nil, []wire.Violation{argumentViolation(err)}
 		}
-		return v, nil
+		if spec.Command == nil { // NewRegistry refuses the tool
+			return v, nil
+		}
+		return &bind.Planned{Value: v, Plan: spec.Command.Invocation(args)}, nil
 	}
 }
 

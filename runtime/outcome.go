@@ -89,6 +89,7 @@ type Detail struct {
 	Changed     []string      `json:"changed,omitempty"`      // binding_mismatch: what differs from the approval
 	Deadline    time.Duration `json:"-"`                      // timed_out: the time of the attempt; deadline: the time that is left
 	Writing     bool          `json:"writing,omitempty"`      // a write under the fence still ran when the call ended
+	Killed      bool          `json:"killed,omitempty"`       // the process of a command was ended, and may have taken effect
 }
 
 // outcomeJSON is the JSON form of an Outcome.

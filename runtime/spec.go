@@ -181,6 +181,5 @@ func (s *Spec) Unenforced() []string {
 		}
 	}
 	add(s.Limits.Memory > 0 && s.Command == nil, "limits.memory")
-	add(s.Command != nil, "command")
 	return names
 }

@@ -37,6 +37,8 @@ func agrees(e *journal.Entry) bool {
 	p.bytes(`,"at":"`, e.At.AppendFormat(buf[:0], time.RFC3339Nano))
 	p.member(`,"session":"`, e.Session)
 	p.member(`,"run":"`, e.Run)
+	p.passNumber(`,"turn":`)
+	p.pass(`,"request_id":"`)
 	p.pass(`,"agent":"`)
 	p.pass(`,"principal":"`)
 	p.member(`,"call":"`, e.Call)
@@ -92,6 +94,16 @@ func (p *prefix) pass(name string) {
 	if p.ok = end >= 0 && bytes.IndexByte(p.rest[:end], '\\') < 0; p.ok {
 		p.rest = p.rest[end+1:]
 	}
+}
+
+// passNumber steps over a member that is a count and no part of the index.
+func (p *prefix) passNumber(name string) {
+	if !p.ok || !p.take(name) {
+		return
+	}
+	rest := bytes.TrimLeft(p.rest, "0123456789")
+	p.ok = len(rest) < len(p.rest) && len(rest) > 0 && (rest[0] == ',' || rest[0] == '}')
+	p.rest = rest
 }
 
 func (p *prefix) mark(m journal.Mark) {

@@ -36,6 +36,7 @@ func TestIndexIsComparedFast(t *testing.T) {
 		{Kind: "a", Session: "s", Mark: journal.MarkEnded},
 		{Kind: "a", Session: "s", Run: "r", Agent: "g", Principal: "p", Call: "c", Tool: "t", Mark: journal.MarkOpened, ToolVersion: "1"},
 		{Kind: "a", Call: "c", ToolVersion: "1"},
+		{Kind: "a", Session: "s", Run: "r", Turn: 12, RequestID: "q", Agent: "g", Principal: "p", Call: "c", Tool: "t", Mark: journal.MarkOpened},
 	} {
 		e, err := journal.NewEntry(1, &r, nil)
 		require.NoError(t, err)
@@ -53,6 +54,9 @@ func TestIndexThatNeedsALook(t *testing.T) {
 	e.Leaf = []byte(`{"event":"a","at":"0001-01-01T00:00:00Z","session":"s","run":"r"}`)
 	e.Session, e.Run, e.Call, e.Tool = `s","run":"r`, "", "", ""
 	require.NotEmpty(t, checkIndex(&e, false), "a quote in the index is no way out of a string")
+	e.Session, e.Run = "s", "r"
+	e.Leaf = []byte(`{"event":"a","at":"0001-01-01T00:00:00Z","session":"s","run":"r","turn":1.5,"call":"c"}`)
+	require.NotEmpty(t, checkIndex(&e, false), "a call that the index does not know behind what is no count")
 	e.Leaf = nil
 	require.NotEmpty(t, checkIndex(&e, false))
 }
@@ -63,7 +67,7 @@ func FuzzIndex(f *testing.F) {
 	f.Add("a", `s","run":"r`, "", "c", "t", "p", byte(1), "s", "r", "c", "t", byte(1))
 	f.Add("a", "s", "", "", "", "", byte(12), "s", "", "", "", byte(1))
 	f.Fuzz(func(t *testing.T, kind, session, run, call, tool, principal string, mark byte, session2, run2, call2, tool2 string, mark2 byte) {
-		r := &journal.Record{Kind: kind, Session: session, Run: run, Call: call, Tool: tool, Principal: principal, Mark: journal.Mark(mark)}
+		r := &journal.Record{Kind: kind, Session: session, Run: run, Call: call, Tool: tool, Principal: principal, Mark: journal.Mark(mark), Turn: int(mark2), RequestID: principal}
 		e, err := journal.NewEntry(1, r, nil)
 		if err != nil {
 			return // no record

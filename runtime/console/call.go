@@ -29,6 +29,7 @@ type callPage struct {
 	MayCancel, MayUndo, MayResolve bool
 	Unblock                        []string // that would unblock the call
 	Processes                      []shownProcess
+	Attempts                       []attemptItem
 }
 
 // audited returns a call that the viewer may audit. One that the viewer may not is not told apart from
@@ -62,7 +63,7 @@ func (p *pages) showCall(q *request, status int, c *recordedCall, n *notice) {
 	d := &callPage{
 		recordedCall: c, Notice: n, OutcomeWords: "has not ended", Reason: c.reasonName(), Arguments: tableOf(c.Args), RanWith: tableOf(c.Final),
 		Policy: indented(c.Decision), ArgumentsLink: p.link.Act(c.Session, c.Call, "arguments"),
-		Subject: subjectOf(c.CallKey), Processes: processesOf(c.processes),
+		Subject: subjectOf(c.CallKey), Processes: processesOf(c.processes), Attempts: attemptsOf(c),
 	}
 	d.OutputText, d.OutputMore = cut(indented(c.Output), most)
 	if c.Outcome != nil {

@@ -40,9 +40,11 @@ func (p *pages) resolve(q *request) error {
 // An undoPage shows what an undo would do.
 type undoPage struct {
 	*recordedCall
-	Until string
-	Later []laterItem
-	Why   string // it cannot be undone; empty: it can
+	Until         string
+	Arguments     table // with which the call ran
+	ArgumentsLink string
+	Later         []laterItem
+	Why           string // it cannot be undone; empty: it can
 }
 
 type laterItem struct{ Call, Tool, Shares string }
@@ -54,7 +56,10 @@ func (p *pages) undoReview(q *request) error {
 		return err
 	}
 	res, err := p.exec.Undo(q.Context(), c.Session, action.UndoRequest{CallID: c.Call, By: q.by, DryRun: true})
-	d := undoPage{recordedCall: c}
+	d := undoPage{recordedCall: c, Arguments: tableOf(c.Args), ArgumentsLink: p.link.Act(c.Session, c.Call, "arguments")}
+	if len(c.Final) > 0 {
+		d.Arguments = tableOf(c.Final)
+	}
 	if err == nil && len(res.Calls) > 0 {
 		err = res.Calls[0].Err
 	}

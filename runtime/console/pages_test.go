@@ -93,7 +93,12 @@ func TestArtifact(t *testing.T) {
 	r := start(t)
 	require.Equal(t, runtime.Completed, r.callAs("c1", "file", "ada", strings.Repeat("<script>", 1000)).Kind)
 	eve := r.as("eve", "audit")
-	assert.Contains(t, eve.get("/calls/s/c1").text, `href="/calls/s/c1/artifact"`)
+	page := eve.get("/calls/s/c1").text
+	for _, part := range []string{`href="/calls/s/c1/artifact"`, "<h2>Preview of the output</h2>", "&lt;script&gt;&lt;script&gt;", "bytes, application/json."} {
+		assert.Contains(t, page, part)
+	}
+	assert.NotContains(t, page, "<script><script>")
+	assert.NotContains(t, page, secret, "a preview has no sensitive value")
 	p := eve.get("/calls/s/c1/artifact")
 	assert.Equal(t, []any{http.StatusOK, "application/octet-stream"}, []any{p.StatusCode, p.Header.Get("Content-Type")})
 	assert.Contains(t, p.Header.Get("Content-Disposition"), "attachment")
@@ -113,6 +118,10 @@ func TestActs(t *testing.T) {
 	assert.NotContains(t, olga.get("/calls/s/c0").text, `/undo"`)
 	review := olga.get("/calls/s/c1/undo").text
 	assert.Contains(t, review, `<a class="hit" href="/calls/s/c2">c2</a> of file: /pin, /to`)
+	for _, part := range []string{"<h2>What the call did</h2>", "<code>/to</code>", "<pre>ada</pre>", "That is possible until 20", "the handler refuses (drift)"} {
+		assert.Contains(t, review, part)
+	}
+	assert.NotContains(t, review, secret)
 	assert.Contains(t, olga.get("/calls/s/c0/undo").text, "It cannot be undone. The tool declares no undo")
 	assert.Contains(t, olga.get("/calls/s/c1").text, "completed", "nothing was done yet")
 	p := olga.post("/calls/s/c1/undo", url.Values{"reason": {"wrong letter"}})
@@ -126,6 +135,9 @@ func TestActs(t *testing.T) {
 		assert.Equal(t, http.StatusConflict, p.StatusCode, path)
 		assert.Contains(t, p.text, "<code>"+why+"</code>", path)
 		assert.Contains(t, p.text, "It was not done", path)
+		if why == "drift" {
+			assert.Contains(t, p.text, "What the call has changed was changed again since")
+		}
 	}
 	p = olga.post("/calls/s/c2/resolve", url.Values{})
 	assert.Equal(t, http.StatusBadRequest, p.StatusCode)
@@ -179,10 +191,18 @@ func TestGrants(t *testing.T) {
 	review := alice.answer(id, "decision", "approve", "grant", "session", "cover", "args", "where", "/to")
 	require.Equal(t, http.StatusSeeOther, alice.post("/approvals/"+id, hidden(review.text)).StatusCode)
 	list := alice.get("/grants").text
-	for _, part := range []string{"calls in which /to is &#34;ada&#34;", "until the session ends", "Given by alice", "for agent"} {
+	for _, part := range []string{"calls in which /to is &#34;ada&#34;", "until the session ends", "Given by alice", "for agent", "Used for 0 calls", "Answers what declaration asks"} {
 		assert.Contains(t, list, part)
 	}
 	assert.NotContains(t, list, "Revoke", "an approver may not")
+	require.Equal(t, runtime.Completed, r.call("send", "ada", "again").Kind)
+	assert.Contains(t, alice.get("/grants").text, "Used for 1 call.")
+	timed := r.ask("send", "bob", "x")
+	review = alice.answer(timed, "decision", "approve", "grant", "duration", "for", "20m", "cover", "args", "where", "/to")
+	require.Equal(t, http.StatusSeeOther, alice.post("/approvals/"+timed, hidden(review.text)).StatusCode)
+	given, _ := r.Executor.Request(timed)
+	assert.Contains(t, alice.get("/grants").text, "until "+r.Executor.Grants(action.GrantFilter{Live: true})[1].Expires.UTC().Format("2006-01-02 15:04:05 UTC"), given.ID)
+	require.NoError(t, r.Executor.Revoke(t.Context(), timed, operator.Program("test"), ""))
 	assert.NotContains(t, r.as("mallory").get("/grants").text, "ada")
 	assert.Equal(t, http.StatusForbidden, alice.post("/grants/"+id+"/revoke", url.Values{}).StatusCode)
 	assert.Contains(t, olga.get("/grants").text, `action="/grants/`+id+`/revoke"`)

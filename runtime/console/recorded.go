@@ -71,9 +71,7 @@ func (c *recordedCall) add(seq uint64, r *journal.Record) {
 		c.began = r.At
 	}
 	c.Steps = append(c.Steps, step{Seq: seq, Kind: r.Kind, By: r.By, At: momentOf(r.At), After: took(r.At.Sub(c.began)), Attempt: r.Attempt, Resolution: r.Resolution})
-	if p, ok := phaseAfter(r.Kind); ok {
-		c.periods = next(c.periods, r.At, p)
-	}
+	c.periods = nextAfter(c.periods, r.At, r.Kind)
 	for to, value := range map[*string]string{
 		&c.Run: r.Run, &c.Agent: r.Agent, &c.Principal: r.Principal, &c.Tool: r.Tool, &c.Version: r.ToolVersion, &c.State: r.To, &c.Request: r.Request,
 		&c.Revision: r.Revision, &c.Error: r.Err,

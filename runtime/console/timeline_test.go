@@ -13,20 +13,18 @@ func TestTimeline(t *testing.T) {
 	at := func(s int) time.Time { return base.Add(time.Duration(s) * time.Second) }
 	var list []period
 	for i, kind := range []string{"tool.invoked", "approval.requested", "tool.output", "approval.decided", "tool.started", "tool.retrying", "tool.started", "tool.completed", "tool.undone"} {
-		if p, ok := phaseAfter(kind); ok {
-			list = next(list, at(i*10), p)
-		}
+		list = nextAfter(list, at(i*10), kind)
 	}
 	row := timelineRow{callItem: callItem{Outcome: "completed"}, After: "0 s"}
 	row.Tool = "send"
 	b := spanOfRun{at(0), at(100)}.barOf(list, &row)
 	want := []barPart{
 		{phaseEngine, 0, 100, 10, 4}, {phaseConsent, 100, 200, 6, 12}, {phaseEngine, 300, 100, 10, 4}, {phaseHandler, 400, 100, 2, 20},
-		{phaseEngine, 500, 100, 10, 4}, {phaseHandler, 600, 100, 2, 20},
+		{phaseHandler, 500, 200, 2, 20},
 	}
 	assert.Equal(t, want, b.Parts)
-	assert.Equal(t, "send began after 0 s, waited 20.0 s for an answer, ran 20.0 s in 2 attempts, completed", b.Words)
-	assert.Equal(t, []any{"20.0 s", "20.0 s", 2}, []any{row.Waited, row.Ran, row.Attempts})
+	assert.Equal(t, "send began after 0 s, waited 20.0 s for an answer, ran 30.0 s in 2 attempts, completed", b.Words)
+	assert.Equal(t, []any{"20.0 s", "30.0 s", 2}, []any{row.Waited, row.Ran, row.Attempts})
 
 	open := next(nil, at(90), phaseHandler) // goes on
 	b = spanOfRun{at(0), at(100)}.barOf(open, &timelineRow{})

@@ -8,8 +8,8 @@ import (
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/internal/artifact"
-	"github.com/ambit-tools/ambit/runtime/internal/entry"
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
+	"github.com/ambit-tools/ambit/runtime/internal/processes"
 	"github.com/ambit-tools/ambit/runtime/internal/wording"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
@@ -43,10 +43,21 @@ func (c *call) handlerResult(e *result) {
 			*e = *aborted
 			return
 		}
+		if out := c.exec.processes.Refused(c.tool, err); out != nil && c.progress.Life.Attempt() == 1 { // nothing ran
+			*e = *denied(*out)
+			e.fault = c.newFault(out.Reason, err)
+			return
+		}
 		fault := c.newFault(runtime.ReasonHandlerError, err)
 		text, code := c.tool.ErrorText(err, fault.Text)
 		c.setFailed(e, cmp.Or(c.redactText(text), fmt.Sprintf("%q failed", c.record.Tool)), fault)
 		e.outcome.Detail.Code = code
+		if f := processes.FailureOf(err); f != nil {
+			f.Complete(&e.outcome, spec.Idempotent && spec.Retry != nil && spec.Retry.OnTimeout)
+			if fault.Reason = f.Reason; e.outcome.Kind == runtime.TimedOut {
+				e.event, e.to, e.outcome.Detail.Deadline = runtime.EventAborted, runtime.StateAborted, c.deadline()
+			}
+		}
 		return
 	}
 	if c.values.Outputs == nil {
@@ -128,23 +139,12 @@ func (c *work) store(ctx context.Context, v wire.Value, out wire.Raw) (*runtime.
 	return artifact.Put(ctx, c.exec.artifacts, c.tool.Spec.Artifact, v, out, c.redact)
 }
 
-// fullOutput returns the complete output for an undo. After a restart it reads the output from the
-// store when the journal has only the reference. An output that was redacted is not what the
-// handler returned and is not read. The undo runs without the output when it cannot be read.
+// fullOutput returns the complete output for an undo, which does without the output when it cannot be read.
 func (c *ident) fullOutput(ctx context.Context, known wire.Value) wire.Value {
 	was := c.record.Outcome()
-	a := was.Artifact
-	if known != nil || a == nil || was.Kind != runtime.Completed || entry.Redacted(&was) {
-		return known
-	}
-	data, err := c.exec.Artifact(ctx, a.ArtifactRef)
-	var v wire.Value
-	if err == nil {
-		v, err = entry.Decode(c.tool.Hooks.DecodeOutput, data)
-	}
+	v, err := c.tool.FullOutput(ctx, &was, known, c.exec.Artifact)
 	if err != nil {
 		c.exec.report(c.newFault(runtime.ReasonNone, fmt.Errorf("the undo does without the output: %w", err)))
-		return nil
 	}
 	return v
 }

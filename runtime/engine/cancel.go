@@ -7,6 +7,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime/internal/deadline"
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
 	"github.com/ambit-tools/ambit/runtime/internal/outcomes"
+	"github.com/ambit-tools/ambit/runtime/internal/processes"
 	"github.com/ambit-tools/ambit/runtime/operator"
 )
 
@@ -18,6 +19,10 @@ import (
 //
 // The operator policy is asked first (operator.Cancel).
 func (s *Session) Cancel(ctx context.Context, callID string, by operator.Actor, reason string) error {
+	return s.cancel(ctx, callID, by, reason, false)
+}
+
+func (s *Session) cancel(ctx context.Context, callID string, by operator.Actor, reason string, now bool) error {
 	if s == nil || s.exec == nil {
 		return action.CodeUnknownCall.Err()
 	}
@@ -39,6 +44,9 @@ func (s *Session) Cancel(ctx context.Context, callID string, by operator.Actor, 
 	if e.by, e.cause = by.ID, lifecycle.ByOperator; reason != "" {
 		e.outcome.Message += ": " + reason
 	}
+	if now {
+		s.exec.processes.Hurry(processes.Key(s.id, c.id))
+	}
 	if !c.finish(e) {
 		c.progress.Lock()
 		over := c.done()
@@ -58,10 +66,7 @@ func (e *Executor) Cancel(ctx context.Context, sessionID, callID string, by oper
 	return e.sessionOf(sessionID).Cancel(ctx, callID, by, reason)
 }
 
-// contextOf returns the context of a call that does not end with a caller's context.
-func (e *Executor) contextOf(session, id string) context.Context {
-	if e.hooks == nil || e.hooks.Context == nil {
-		return context.Background()
-	}
-	return e.hooks.Context(session, id)
+// CancelNow is Cancel, but leaves the process of a command no grace: it gets SIGKILL.
+func (e *Executor) CancelNow(ctx context.Context, sessionID, callID string, by operator.Actor, reason string) error {
+	return e.sessionOf(sessionID).cancel(ctx, callID, by, reason, true)
 }

@@ -105,7 +105,7 @@ func (m commit) late(e *result) bool {
 		return false
 	}
 	out := e.outcome
-	u.resolve(&out, runtime.StateCompleted, "")
+	u.resolve(&out, "")
 	return true
 }
 

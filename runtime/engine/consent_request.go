@@ -98,7 +98,7 @@ func (c *ident) consentCallWith(args wire.Value, revision string) consent.Call {
 	return consent.Call{
 		ID: c.id, Tool: c.record.Tool, Pin: c.tool.Spec.Pin,
 		Session: c.run.session.id, Run: c.run.id, Principal: c.run.principal, Agent: c.run.agent,
-		Args: args, Revision: revision,
+		Args: args, Revision: revision, Program: c.exec.processes.Binding(c.tool, args),
 	}
 }
 

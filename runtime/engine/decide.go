@@ -288,7 +288,7 @@ func (c *call) awaitTurn() *result {
 		}
 		c.now = c.clock()
 	}
-	if granted := c.place.Granted(); granted != nil {
+	for granted := c.place.Granted(); granted != nil; granted = c.place.Granted() {
 		due := c.progress.TurnEnds()
 		if due.IsZero() {
 			due = c.clock().Add(c.deadline())

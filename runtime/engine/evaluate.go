@@ -7,6 +7,8 @@ import (
 	"github.com/ambit-tools/ambit/runtime/internal/deadline"
 	"github.com/ambit-tools/ambit/runtime/internal/decision"
 	"github.com/ambit-tools/ambit/runtime/internal/facts"
+	"github.com/ambit-tools/ambit/runtime/internal/outcomes"
+	"github.com/ambit-tools/ambit/runtime/internal/processes"
 	"github.com/ambit-tools/ambit/runtime/internal/tap"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
@@ -21,6 +23,9 @@ func (c *call) evaluatePolicy() bool {
 	}
 	if j.Judge(c.tool) {
 		c.obligations = j.Decision.Obligations
+	}
+	if j.Reason == runtime.ReasonNone && !c.approved() && c.exec.processes.Changed(c.tool.Index) {
+		j.Refuse(runtime.ReasonProgramChanged, runtime.Detail{}, outcomes.ProgramChanged(c.record.Tool).Message)
 	}
 	if j.Err != nil {
 		j.fault = c.newFault(runtime.ReasonPolicyError, j.Err)
@@ -80,11 +85,12 @@ func (c *call) Ask(args wire.Value, text []byte) (runtime.Decision, bool) {
 func (c *ident) policyInputOf(args wire.Value, of facts.Source, now time.Time) runtime.PolicyInput {
 	cfg := c.run.session.cfg.Load()
 	in := runtime.PolicyInput{
-		Tool: c.tool.Spec, Index: c.tool.Index, Args: args,
+		Tool: c.tool.Spec, Index: c.tool.Index,
 		CallID: c.id, SessionID: c.run.session.id, RunID: c.run.id,
 		Principal: c.run.principal, Capabilities: cfg.Capabilities, Behavior: cfg.Behavior, Modes: cfg.Modes,
 		Now: now,
 	}
+	in.Args, in.Command = processes.Plan(c.tool, args)
 	in.SetFacts(of)
 	return in
 }

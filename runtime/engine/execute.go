@@ -43,7 +43,7 @@ func (t *Turn) Execute(ctx context.Context, in runtime.Call) (out runtime.Outcom
 func (t *Turn) StartCall(in runtime.Call) (id string, err error) {
 	ctx := context.Background()
 	if t != nil && t.run != nil && t.run.session != nil {
-		ctx = t.run.session.exec.contextOf(t.run.session.id, in.ID)
+		ctx = t.run.session.exec.hooks.ContextOf(t.run.session.id, in.ID)
 	}
 	c, r := t.open(ctx, in, pastDone)
 	switch {

@@ -17,9 +17,11 @@ import (
 	"github.com/ambit-tools/ambit/runtime/internal/lease"
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
 	"github.com/ambit-tools/ambit/runtime/internal/outbox"
+	"github.com/ambit-tools/ambit/runtime/internal/processes"
 	"github.com/ambit-tools/ambit/runtime/internal/ruleinput"
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
 	"github.com/ambit-tools/ambit/runtime/internal/simhooks"
+	"github.com/ambit-tools/ambit/runtime/internal/snapshots"
 	"github.com/ambit-tools/ambit/runtime/internal/tally"
 	"github.com/ambit-tools/ambit/runtime/internal/tap"
 	"github.com/ambit-tools/ambit/runtime/internal/tools"
@@ -46,6 +48,8 @@ type Executor struct {
 	approvers    []runtime.Approver
 	participants transaction.Participants
 	attempts     attempt.Env
+	config       ProcessConfig      // of commands
+	processes    *processes.Set     // of the tools that are commands
 	live         func(journal.Live) // gets what handlers report; nil: none is set
 	polled       bool               // the application polls Requests
 
@@ -64,7 +68,8 @@ type Executor struct {
 	journal       journal.Journal // nil: nothing is recorded
 	inputs        ruleinput.Key
 	log           *commitlog.Writer // nil: there is no journal
-	lease         *lease.Lease      // nil: there is no journal
+	snapshots     *snapshots.Writer
+	lease         *lease.Lease // nil: there is no journal
 	sessions      sessions
 	seen          commands.Once
 	approvals     approvals.Approvals[*call]

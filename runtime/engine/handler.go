@@ -18,6 +18,9 @@ func (c *call) start() *result {
 		halting{c}.end(why)
 		return workerDone
 	}
+	if c.exec.processes.Changed(c.tool.Index) && !c.approved() { // an approval is bound to the program
+		return denied(outcomes.ProgramChanged(c.record.Tool))
+	}
 	d := c.attemptDeadline()
 	if c.exec.sched.Counts() {
 		c.now = c.clock() // a simulation may have let time pass

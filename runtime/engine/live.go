@@ -72,3 +72,23 @@ func (p publisher) tell(c *ident, after uint64, piece *live.Piece) {
 		Done: piece.Counts.Done, Total: piece.Counts.Total, Dropped: piece.Counts.Dropped,
 	})
 }
+
+// Started records, as an attempt.Recorder, that a process is about to run.
+func (p publisher) Started(owner attempt.Owner, of *journal.Process) error {
+	c := owner.(*call)
+	if !p.exec.log.On() {
+		return nil
+	}
+	started := newRecord(&c.ident, journal.KindProcessStarted, c.clock())
+	started.Process = of
+	c.progress.Lock()
+	c.trail.Add(&started, nil)
+	c.progress.Unlock()
+	return c.trail.Flush()
+}
+
+// Stale records that what watched a process fell silent.
+func (p publisher) Stale(owner attempt.Owner) {
+	c := owner.(*call)
+	c.transition(runtime.EventStale, c.progress.State(), &note{At: c.clock()})
+}

@@ -2,13 +2,12 @@ package engine
 
 import (
 	"context"
-	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/internal/deadline"
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
+	"github.com/ambit-tools/ambit/runtime/internal/tools"
 	"github.com/ambit-tools/ambit/runtime/journal"
 )
 
@@ -21,14 +20,7 @@ func (t *Turn) ExecuteRequired(ctx context.Context) []runtime.Outcome {
 	}
 	r, s := t.run, t.run.session
 	s.mu.Lock()
-	names := s.memory.Rules().OpenStarts(r.id, r.principal)
-	if st := s.memory.Rules().Status(r.id); runtime.RunState(st.State) == runtime.RunCleanup || st.Reminders > 0 {
-		for _, name := range st.PendingExit {
-			if !slices.Contains(names, name) {
-				names = append(names, name)
-			}
-		}
-	}
+	names := s.memory.Required(r.id, r.principal)
 	s.mu.Unlock()
 	var outcomes []runtime.Outcome
 	for _, name := range names {
@@ -49,15 +41,9 @@ func (r *Run) Periodic(ctx context.Context) error {
 		return nil
 	}
 	e := r.session.exec
-	var specs []*runtime.Spec
-	for _, t := range e.tools {
-		if t.Spec.Every <= 0 {
-			continue
-		}
-		if t.Spec.Args == "" {
-			return fmt.Errorf("tool %q is periodic and declares no args: add the arguments of its calls", t.Spec.Name)
-		}
-		specs = append(specs, t.Spec)
+	specs, err := tools.Periodic(e.tools)
+	if err != nil {
+		return err
 	}
 	r.session.mu.Lock()
 	closed := r.node.Closed(&e.sched)

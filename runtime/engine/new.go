@@ -16,7 +16,9 @@ import (
 	"github.com/ambit-tools/ambit/runtime/internal/commitlog"
 	"github.com/ambit-tools/ambit/runtime/internal/entry"
 	"github.com/ambit-tools/ambit/runtime/internal/lease"
+	"github.com/ambit-tools/ambit/runtime/internal/processes"
 	"github.com/ambit-tools/ambit/runtime/internal/ruleinput"
+	"github.com/ambit-tools/ambit/runtime/internal/snapshots"
 	"github.com/ambit-tools/ambit/runtime/internal/tap"
 	"github.com/ambit-tools/ambit/runtime/internal/tools"
 	"github.com/ambit-tools/ambit/runtime/internal/usercode"
@@ -51,6 +53,10 @@ func NewExecutor(reg *runtime.Registry, policy runtime.Policy, opts ...Option) (
 	if err := tools.CheckStore(e.tools, e.artifacts); err != nil {
 		return nil, err
 	}
+	var err error
+	if e.processes, err = processes.Open(e.tools, &e.sched, e.config); err != nil {
+		return nil, err
+	}
 	compiled, err := ruleinput.Compile(tools.Specs(e.tools), e.reminders)
 	if err != nil {
 		return nil, err
@@ -60,12 +66,12 @@ func NewExecutor(reg *runtime.Registry, policy runtime.Policy, opts ...Option) (
 	e.instantZero = now.Add(-time.Duration(now.UnixNano())) // 1970 by the monotonic clock
 	e.openLog()
 	e.seen.Open(&e.sched, e.log)
-	e.attempts = attempt.Env{Sched: &e.sched, Lease: e.lease, Participants: e.participants, Live: publisher{e}, Grace: grace}
+	e.attempts = attempt.Env{Sched: &e.sched, Lease: e.lease, Participants: e.participants, Live: publisher{e}, Processes: publisher{e}, Grace: grace}
 	e.openApprovals()
 	e.workers.Open(&e.sched, e.instantZero, (*call).execute, func(c *call) time.Time { return timer{c}.expire() })
 	e.evaluations.Open(&e.sched, reg.Len(), e.policyTimeout)
 	e.openTap()
-	e.capacity.Open(&e.sched, e.maxInFlight, e.tools, &e.tally.Queued)
+	e.capacity.Open(&e.sched, e.maxInFlight, e.tools, &e.tally.Queued, e.processes.Slots)
 	e.tally.Report = func(err error) { e.report(&action.CallError{Err: err}) }
 	e.judge = acts.Judge{Sched: &e.sched, Policy: e.operators, Timeout: e.policyTimeout, Record: e.recordAct, Report: e.report}
 	return e, nil
@@ -116,6 +122,7 @@ func (e *Executor) openLog() {
 		Report: func(err error) { e.report(&action.CallError{Err: err}) },
 	})
 	e.log = commitlog.New(commitlog.Config{Sched: &e.sched, Append: e.append, Written: e.lease.Wrote})
+	e.snapshots = snapshots.New(snapshots.Config{Sched: &e.sched, Journal: e.journal, Engine: e.engine, Log: e.log, Key: e.approvals.Key})
 }
 
 // append appends entries to the journal, whose code may panic.

@@ -5,6 +5,7 @@ import (
 
 	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/consent"
+	"github.com/ambit-tools/ambit/runtime/internal/acts"
 	"github.com/ambit-tools/ambit/runtime/internal/deadline"
 	"github.com/ambit-tools/ambit/runtime/journal"
 	"github.com/ambit-tools/ambit/runtime/operator"
@@ -38,11 +39,7 @@ func (e *Executor) mayAnswer(ctx context.Context, request string, a *consent.Ans
 	if _, rejection := e.approvals.Probe(e.sched.Now(), request, &asked); rejection != consent.NotRejected {
 		return true
 	}
-	acts := []operator.Act{operator.Decide}
-	if a.Approve && a.Offer.Lasting != consent.Once {
-		acts = append(acts, operator.Grant)
-	}
-	for _, act := range acts {
+	for _, act := range acts.OfAnswer(a) {
 		if e.authorize(ctx, act, by, operator.Target{Request: request, DryRun: dry}, nil) != nil {
 			return false
 		}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/action"
+	"github.com/ambit-tools/ambit/runtime/internal/processes"
 	"github.com/ambit-tools/ambit/runtime/internal/ruleinput"
 	"github.com/ambit-tools/ambit/runtime/internal/tap"
 	"github.com/ambit-tools/ambit/runtime/internal/tools"
@@ -63,6 +64,17 @@ func WithMinimumBudget(d time.Duration) Option {
 func WithPolicyTimeout(d time.Duration) Option {
 	return func(e *Executor) { e.policyTimeout = d }
 }
+
+// A ProcessConfig is what tools that are commands get from the host.
+type ProcessConfig = processes.Config
+
+// WithProcesses sets what runs the tools that are commands. NewExecutor refuses such tools without a
+// runner, and when one lacks something on this host, such as its program. The default is wrong when a
+// tool is a command.
+func WithProcesses(c ProcessConfig) Option { return func(e *Executor) { e.config = c } }
+
+// SetProcesses changes how many processes of commands run at once, to at least one.
+func (e *Executor) SetProcesses(n int) { e.processes.SetLimit(n) }
 
 // WithClock sets the clock. The default is wrong when time is simulated.
 func WithClock(c runtime.Clock) Option {

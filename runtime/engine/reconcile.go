@@ -2,26 +2,23 @@ package engine
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/action"
-	"github.com/ambit-tools/ambit/runtime/internal/artifact"
 	"github.com/ambit-tools/ambit/runtime/internal/deadline"
 	"github.com/ambit-tools/ambit/runtime/internal/history"
 	"github.com/ambit-tools/ambit/runtime/internal/outcomes"
 	"github.com/ambit-tools/ambit/runtime/internal/recovery"
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
 	"github.com/ambit-tools/ambit/runtime/operator"
-	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
 // ErrNothingHappened is the error that a reconcile handler returns when it knows that the call had
 // no effect and will have none.
-var ErrNothingHappened = errors.New("the call had no effect")
+var ErrNothingHappened = recovery.ErrNothing
 
 // Resolve records, on the word of an operator, the outcome of a call whose outcome is unknown: it
 // completed, without an output, or it failed (interrupted). The operator policy is asked
@@ -43,11 +40,8 @@ func (s *Session) Resolve(ctx context.Context, callID string, f action.ResolveRe
 	if why != "" {
 		return why.Err()
 	}
-	out, to := outcomes.Found(f.TookEffect, f.Reason), runtime.StateFailed
-	if f.TookEffect {
-		to = runtime.StateCompleted
-	}
-	u.resolve(&out, to, f.By.ID)
+	out := outcomes.Found(f.TookEffect, f.Reason)
+	u.resolve(&out, f.By.ID)
 	if err := u.c.trail.Flush(); err != nil {
 		return &action.Error{Code: action.CodeJournalUnavailable, Err: err}
 	}
@@ -82,52 +76,22 @@ func (e *Executor) reconcile(ctx context.Context, h *history.History) {
 	})
 }
 
-// An answer is what a reconcile handler found.
-type answer struct {
-	value  wire.Value
-	text   wire.Raw // of value, as the model may see it
-	stored *runtime.StoredOutput
-}
-
 // reconcile runs the reconcile handler of the tool for the call. It reports false
 // when the handler did not return in time.
 func (u unknownCall) reconcile(ctx context.Context) bool {
 	c := u.c
-	var a answer // used only if the handler returns in time
-	err := deadline.Call(&c.exec.sched, ctx, c.tool.Deadline(), func(ctx context.Context) (err error) {
-		a, err = u.ask(ctx)
-		return err
-	})
-	switch {
-	case errors.Is(err, ErrNothingHappened):
-		out := outcomes.NoEffect("the tool found")
-		u.resolve(&out, runtime.StateFailed, "")
-	case err != nil:
+	q := recovery.Question{Tool: c.tool, Info: c.progress.Scope.Info(), Args: c.values.Final, Obligations: c.obligations, Mask: c.redact, Store: c.store}
+	a, late, err := q.Ask(ctx, &c.exec.sched)
+	if err != nil {
 		c.exec.report(c.newFault(runtime.ReasonNone, fmt.Errorf("what became of the call is still unknown: reconcile: %w", err)).Hide(c.redactText))
 		c.run.session.release(c.record)
-	default:
-		c.values.Outputs = a.value
-		out := runtime.Outcome{Kind: runtime.Completed, Output: a.text, Artifact: a.stored, Obligations: c.obligations}
-		u.resolve(&out, runtime.StateCompleted, "")
+		return !late
 	}
-	var late *deadline.OverdueError
-	return !errors.As(err, &late)
-}
-
-// ask calls the reconcile handler and checks its output as that of a handler.
-func (u unknownCall) ask(ctx context.Context) (a answer, err error) {
-	c := u.c
-	var text wire.Raw
-	a.value, text, err = recovery.Ask(ctx, c.tool, c.progress.Scope.Info(), c.values.Final)
-	if err != nil {
-		return a, err
+	if a.Value != nil {
+		c.values.Outputs = a.Value
 	}
-	if a.text, err = c.redact(text); err != nil || !artifact.Needed(c.tool.Spec.Artifact, a.text) {
-		return a, err
-	}
-	a.stored, err = c.store(ctx, a.value, a.text)
-	a.text = nil
-	return a, err
+	u.resolve(&a.Outcome, "")
+	return true
 }
 
 // An unknownCall is a call whose outcome is unknown and which is claimed: no other goroutine undoes or
@@ -146,8 +110,11 @@ func (s *Session) claim(r *callRecord) (u unknownCall, why action.Code) {
 }
 
 // resolve gives the call its outcome, under the locks of the call and its session.
-func (u unknownCall) resolve(out *runtime.Outcome, to runtime.State, by string) {
-	c, s := u.c, u.c.run.session
+func (u unknownCall) resolve(out *runtime.Outcome, by string) {
+	c, s, to := u.c, u.c.run.session, runtime.StateFailed
+	if out.Kind == runtime.Completed {
+		to = runtime.StateCompleted
+	}
 	c.progress.Lock()
 	defer c.progress.Unlock()
 	s.mu.Lock()

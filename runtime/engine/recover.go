@@ -136,6 +136,11 @@ func (e *Executor) readKeys(ctx context.Context) error {
 // restore adds the calls of h to their sessions. It settles their remaining parts at participants,
 // and the calls that have no outcome.
 func (e *Executor) restore(ctx context.Context, h *history.History) error {
+	if e.hooks == nil { // a simulation has no processes
+		e.processes.EndRecorded(ctx, h.Calls, func(r *history.Call, err error) {
+			e.report(&action.CallError{Tool: r.Tool, CallID: r.ID, SessionID: r.Session, RunID: r.Run, Reason: runtime.ReasonInterrupted, Err: err})
+		})
+	}
 	parts, err := e.findParts(ctx)
 	if err != nil {
 		return err
@@ -170,10 +175,9 @@ func (e *Executor) restore(ctx context.Context, h *history.History) error {
 		o.settleUndo(ctx)
 	}
 	for _, o := range unfinished {
-		if e.hooks != nil && e.hooks.Skip != nil && e.hooks.Skip(o.of.Session, o.of.ID) {
-			continue
+		if !e.hooks.Skips(o.of.Session, o.of.ID) {
+			o.settle(ctx, stale)
 		}
-		o.settle(ctx, stale)
 	}
 	return nil
 }
@@ -237,7 +241,7 @@ func (e *Executor) callOf(s *Session, r *history.Call, rec *callRecord) *call {
 		p = &runNode{}
 	}
 	run := &Run{session: s, id: r.Run, agent: r.Agent, principal: r.Principal, node: p}
-	ctx := e.contextOf(s.id, r.ID)
+	ctx := e.hooks.ContextOf(s.id, r.ID)
 	c := &call{
 		work: work{
 			ident: ident{

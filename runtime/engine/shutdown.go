@@ -129,21 +129,9 @@ func (h halting) canceled(err error) *result {
 	return aborted(outcomes.ShutDown())
 }
 
-// enterForUndo admits an undo that a shutdown waits for, because the undo must be recorded. An undo
-// that is admitted must leave the gate. Without a journal there is nothing to record, and the
-// executor admits every undo.
+// enterForUndo admits an undo, unless it cannot be recorded. An undo that is admitted must leave the gate.
 func (e *Executor) enterForUndo() bool {
-	if e.log.Health() != nil {
-		return false
-	}
-	if e.capacity.Gate.Enter() {
-		return true
-	}
-	if e.log.On() {
-		return false
-	}
-	e.capacity.Gate.Force()
-	return true
+	return e.log.Health() == nil && e.capacity.EnterForUndo(e.log.On())
 }
 
 // Flush returns when sinks, the error handler and observers have taken all that happened before, or

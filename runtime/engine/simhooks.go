@@ -33,7 +33,7 @@ func (e *Executor) simulate(r *simhooks.Hooks) {
 	if e.hooks = r; r == nil {
 		return
 	}
-	r.Tamper, r.Sync = e.tamper, e.log.FlushAll
+	r.Tamper, r.Sync, r.Snapshot = e.tamper, e.log.FlushAll, e.snapshots.Write
 	if r.Evaluations > 0 {
 		e.evaluations.SetPlaces(r.Evaluations)
 	}

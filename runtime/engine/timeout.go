@@ -69,7 +69,7 @@ func (o timer) overdue(at lifecycle.Moment) {
 			outcome: outcomes.PreviewLate(c.record.Tool),
 		}
 	case lifecycle.Queued:
-		e = denied(outcomes.NoSlot(c.record.Tool, c.tool.Spec.Limits.Concurrency, c.place.RetryAfter()))
+		e = denied(c.place.Overdue(c.record.Tool))
 	case lifecycle.Running, lifecycle.Grace, lifecycle.Finishing:
 		c.timeOut(at)
 		return

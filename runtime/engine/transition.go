@@ -97,6 +97,9 @@ func (c *call) transitionEntry(ev *runtime.Event, n *note) (_ *journal.Record, p
 
 // addDetail adds to an entry the members that belong to the kind of its event.
 func (c *call) addDetail(d *entry.Draft, ev *runtime.Event, n *note) {
+	if ev.Kind != runtime.EventOutput && ev.Kind != runtime.EventStale {
+		d.Process = c.progress.Scope.TakeProcess()
+	}
 	switch ev.Kind {
 	case runtime.EventInvoked:
 		d.Mark, d.TurnEnds, d.InputMAC = journal.MarkOpened, entry.At(c.turn.budgetEnds), c.exec.inputs.MAC(c.record.Input)

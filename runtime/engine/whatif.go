@@ -5,9 +5,10 @@ import (
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/internal/deadline"
+	"github.com/ambit-tools/ambit/runtime/internal/decision"
 	"github.com/ambit-tools/ambit/runtime/internal/outcomes"
+	"github.com/ambit-tools/ambit/runtime/internal/refusal"
 	"github.com/ambit-tools/ambit/runtime/internal/tools"
-	"github.com/ambit-tools/ambit/runtime/internal/usercode"
 )
 
 // WhatIf decides a call as Execute would, on the same path, and stops where the handler would be
@@ -57,21 +58,14 @@ func (t *Turn) Withheld(ctx context.Context) map[string]runtime.Denial {
 		s.mu.Lock()
 		barred := s.memory.Rules().Barred(r.id, r.agent, r.principal, name)
 		s.mu.Unlock()
-		if r.node.Workers.IsShut() {
-			out[name] = runtime.Denial{Code: runtime.ReasonRunFinished.String(), Message: "the run is finished"}
-		} else if barred != 0 {
-			out[name] = runtime.Denial{Code: barred.String(), Message: "the run has ended, or its end does not need the tool"}
-		} else if t.blocked.Has(i) {
-			out[name] = runtime.Denial{Code: runtime.ReasonBlockedAfterTimeout.String(), Message: "the tool timed out in this turn"}
-		} else if policy, ok := s.exec.policy.(runtime.Offers); ok {
-			c := ident{run: r, tool: &s.exec.tools[i]}
-			in := c.policyInputOf(nil, nil, s.exec.sched.Now())
-			_ = usercode.Call(func() error { // where the policy panics the tool is offered, and denied when it is called
-				if d, denied := policy.Gates(deadline.OrBackground(ctx), &in); denied {
-					out[name] = d
-				}
-				return nil
-			})
+		if d, withheld := refusal.Withheld(r.node.Workers.IsShut(), barred, t.blocked.Has(i)); withheld {
+			out[name] = d
+			continue
+		}
+		c := ident{run: r, tool: &s.exec.tools[i]}
+		in := c.policyInputOf(nil, nil, s.exec.sched.Now())
+		if d, withheld := decision.Gates(deadline.OrBackground(ctx), s.exec.policy, &in); withheld {
+			out[name] = d
 		}
 	}
 	return out

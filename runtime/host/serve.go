@@ -127,6 +127,16 @@ func (h *Host) listen() (net.Listener, error) {
 	return listener, nil
 }
 
+// newServer returns a server that waits neither for headers nor for idle clients. The guard sets the deadlines for
+// bodies and answers, request by request: streams have others.
+func newServer(ctx context.Context, handler http.Handler) *http.Server {
+	return &http.Server{
+		Handler: handler, ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader,
+		BaseContext: func(net.Listener) context.Context { return ctx },
+		ErrorLog:    slog.NewLogLogger(slog.DiscardHandler, slog.LevelDebug), // it tells what clients do
+	}
+}
+
 // serve begins to serve. The server is closed before anything that it reads.
 func (h *Host) serve(listener net.Listener) {
 	s := &h.cfg.Serve
@@ -134,11 +144,7 @@ func (h *Host) serve(listener net.Listener) {
 		listener = tls.NewListener(listener, s.TLS.Clone())
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	server := &http.Server{
-		Handler: h.handler(), ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader,
-		BaseContext: func(net.Listener) context.Context { return ctx },
-		ErrorLog:    slog.NewLogLogger(slog.DiscardHandler, slog.LevelDebug), // it tells what clients do
-	}
+	server := newServer(ctx, h.handler())
 	done := make(chan struct{})
 	go func() {
 		defer close(done)

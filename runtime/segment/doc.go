@@ -5,7 +5,7 @@
 //	file, err := segment.Open("archive/1-4096.segment")
 //	err = file.Prove(ctx)                     // its entries have the root that its header names
 //	err = file.Signed(verifier)               // which the key of the audit log has signed
-//	joined, err := segment.Join(store, file)  // reads entries of the file, and the rest from the store
+//	joined, err := segment.Join(store, file)  // reads entries of the file, and of the store what it has not
 //
 // A segment has the leaves of a range of entries, compressed, and the signed checkpoint of its last
 // one. docs/segments.md describes the format. The index of an entry is read from its leaf. Private

@@ -11,7 +11,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime/journal"
 )
 
-// A Joined reads the entries of segments, and the rest from a store. Its methods are safe for
+// A Joined reads the entries of segments, and of a store those that they have not. Its methods are safe for
 // concurrent use.
 type Joined struct {
 	store Reader

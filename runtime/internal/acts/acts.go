@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime/action"
+	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/internal/deadline"
 	"github.com/ambit-tools/ambit/runtime/internal/entry"
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
@@ -65,4 +66,13 @@ func (j *Judge) record(r *operator.Request, d *operator.Decision, known bool) {
 		record.Session = r.Session
 	}
 	j.Record(record)
+}
+
+// OfAnswer returns the acts that an answer to a request is: who may answer may not thereby give a lasting grant
+// (SEMANTICS 5.10).
+func OfAnswer(a *consent.Answer) []operator.Act {
+	if a.Approve && a.Offer.Lasting != consent.Once {
+		return []operator.Act{operator.Decide, operator.Grant}
+	}
+	return []operator.Act{operator.Decide}
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/ambit-tools/ambit/internal/battery"
 	"github.com/ambit-tools/ambit/runtime/action"
+	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/internal/acts"
 	"github.com/ambit-tools/ambit/runtime/internal/mutant"
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
@@ -120,4 +121,12 @@ func TestRecords(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestOfAnswer: an approval that lasts is an act more than an answer.
+func TestOfAnswer(t *testing.T) {
+	lasting := consent.Offer{Lasting: consent.Once + 1}
+	assert.Equal(t, []operator.Act{operator.Decide, operator.Grant}, acts.OfAnswer(&consent.Answer{Approve: true, Offer: lasting}))
+	assert.Equal(t, []operator.Act{operator.Decide}, acts.OfAnswer(&consent.Answer{Approve: true}))
+	assert.Equal(t, []operator.Act{operator.Decide}, acts.OfAnswer(&consent.Answer{Offer: lasting}))
 }

@@ -24,6 +24,7 @@ type Env struct {
 	Lease        *lease.Lease // nil: there is no journal
 	Participants transaction.Participants
 	Live         Publisher
+	Processes    Recorder
 	Grace        time.Duration // for effects, seals and rollbacks that have begun
 }
 
@@ -57,9 +58,10 @@ type Scope struct {
 	first   Context      // of the first attempt
 	latest  *Context     // nil: no attempt has begun
 	parts   transaction.Transaction
-	output  *live.Output  // nil: nothing was reported
-	telling runtime.Timer // of a piece that waits; nil: none does
-	drained *sched.Event  // fires when the fence is shut and no effect is inside; nil: no goroutine waits
+	output  *live.Output     // nil: nothing was reported
+	process *journal.Process // that has ended, and of which no entry has the end yet; nil: none
+	telling runtime.Timer    // of a piece that waits; nil: none does
+	drained *sched.Event     // fires when the fence is shut and no effect is inside; nil: no goroutine waits
 }
 
 // Open prepares s for an owner, with the lock and the lifecycle of the owner.

@@ -6,6 +6,7 @@ import (
 	"context"
 
 	"github.com/ambit-tools/ambit/runtime/internal/callctx"
+	"github.com/ambit-tools/ambit/runtime/process"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
@@ -28,12 +29,28 @@ type Hooks struct {
 
 	DecodeState, DecodeOutput Decoder // of what the journal stores for undo
 
-	Command *Command // what runs in place of Run; nil: Run does
+	Command *Command // what the tool runs as a process; nil: it has a handler
 }
 
-// A Command is how a process is started for an input, and how its output is read.
+// A Command is how a process is started for an input, and how its output is read. Where Run is not
+// nil it stands in for the process, and nothing is started.
 type Command struct {
 	Argv   func(wire.Value) ([]string, error)
 	Stdin  func(wire.Value) string // nil: the process has no input
 	Output Decoder
+}
+
+// A Planned is the decoded input of a command, with what runs for it: policy, consent and process
+// have the same arguments, because they are made once for each value that is decoded.
+type Planned struct {
+	wire.Value
+	Plan *process.Invocation
+}
+
+// Inner returns a decoded value without its plan.
+func Inner(v wire.Value) wire.Value {
+	if p, ok := v.(*Planned); ok {
+		return p.Value
+	}
+	return v
 }

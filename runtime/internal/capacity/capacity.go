@@ -32,13 +32,16 @@ type Capacity struct {
 	inFlight atomic.Int64
 	refused  atomic.Uint64
 	slots    []sched.Slots // by position in the registry
+	shared   func(tool int) *sched.Slots
 	registry []tools.Tool
 	queued   *atomic.Int64 // calls that wait for a slot
 }
 
 // Open sets how many calls may be in flight, and the limits of each tool. Calls that wait for a slot
-// are counted in queued.
-func (c *Capacity) Open(s *sched.Scheduler, limit int, registry []tools.Tool, queued *atomic.Int64) {
+// are counted in queued. shared returns the slots that a tool shares with other tools, nil: none. A call takes
+// one once it has the slot of its tool.
+func (c *Capacity) Open(s *sched.Scheduler, limit int, registry []tools.Tool, queued *atomic.Int64, shared func(tool int) *sched.Slots) {
+	c.shared = shared
 	c.sched, c.limit, c.slots = s, int64(limit), make([]sched.Slots, len(registry))
 	c.registry, c.queued = registry, queued
 	for i, t := range registry {
@@ -46,6 +49,9 @@ func (c *Capacity) Open(s *sched.Scheduler, limit int, registry []tools.Tool, qu
 		queue := cmp.Or(limits.Queue, QueueFactor*limits.Concurrency) // NoQueue is negative
 		c.slots[i].Open(limits.Concurrency, max(queue, 0))
 		c.slots[i].CountIn(queued)
+		if of := shared(i); of != nil {
+			of.CountIn(queued)
+		}
 	}
 }
 
@@ -71,7 +77,13 @@ func (c *Capacity) Measure(s *runtime.Stats) {
 
 // Place returns the place of a new call, which holds nothing yet. tool is nil when there is no tool of
 // that name.
-func (c *Capacity) Place(tool *tools.Tool) Place { return Place{capacity: c, tool: tool} }
+func (c *Capacity) Place(tool *tools.Tool) Place {
+	p := Place{capacity: c, tool: tool}
+	if tool != nil {
+		p.shared = c.shared(tool.Index)
+	}
+	return p
+}
 
 // A Place is what one call holds of a Capacity. One goroutine at a time may use it.
 type Place struct {
@@ -80,6 +92,8 @@ type Place struct {
 	granted  *sched.Event // fires when the call has a slot; nil: it does not wait for one
 	run      *sched.Gate  // of the run; nil: the call is not counted in the gates
 	slot     bool         // holds a slot of its tool
+	shared   *sched.Slots // of which it needs one, too; nil: it needs none
+	second   bool         // holds, or waits for, one of shared
 	counted  bool         // is in flight
 }
 
@@ -155,23 +169,49 @@ func (p *Place) RequestSlot(then func()) {
 	slots := p.slots()
 	if !slots.Limited() {
 		then()
+		p.requestShared()
 		return
 	}
 	slots.AcquireThen(func(wait *sched.Event) {
 		p.granted, p.slot = wait, wait == nil
 		then()
 	})
+	if p.slot {
+		p.requestShared()
+	}
+}
+
+// requestShared queues the call for a slot that its tool shares with other tools, if it needs one (SEMANTICS
+// 6.3.9).
+func (p *Place) requestShared() {
+	if p.shared != nil {
+		p.granted, p.second = p.shared.Acquire(), true
+	}
 }
 
 // Granted returns the event that fires when the call has the slot that it requested. It is nil when
-// the call does not wait for one.
+// the call does not wait for one. After Take it may wait for another.
 func (p *Place) Granted() *sched.Event { return p.granted }
 
 // Take takes the slot once Granted has fired.
-func (p *Place) Take() { p.granted, p.slot = nil, true }
+func (p *Place) Take() {
+	p.granted = nil
+	if !p.second {
+		p.slot = true
+		p.requestShared()
+	}
+}
 
-// Limited reports whether the tool has a limit for its calls.
-func (p *Place) Limited() bool { return p.slots().Limited() }
+// Limited reports whether the tool has a limit for its calls, of its own or shared.
+func (p *Place) Limited() bool { return p.shared != nil || p.slots().Limited() }
+
+// Overdue returns the outcome of a call of the tool that waited for a slot until its time was over.
+func (p *Place) Overdue(name string) runtime.Outcome {
+	if p.second {
+		return outcomes.NoProcess(name, p.shared.RetryAfter())
+	}
+	return outcomes.NoSlot(name, p.tool.Spec.Limits.Concurrency, p.RetryAfter())
+}
 
 // RetryAfter returns after what time a slot of the tool is likely to be free.
 func (p *Place) RetryAfter() time.Duration { return p.slots().RetryAfter() }
@@ -180,10 +220,15 @@ func (p *Place) RetryAfter() time.Duration { return p.slots().RetryAfter() }
 // use its slot.
 func (p *Place) Release(now func() time.Time, began time.Time) {
 	c := p.capacity
-	if p.granted != nil {
+	switch {
+	case p.second && p.granted != nil:
+		p.shared.CancelWait(p.granted, c.sched)
+	case p.second:
+		p.shared.ReleaseAfter(now().Sub(began), c.sched)
+	case p.granted != nil:
 		p.slots().CancelWait(p.granted, c.sched)
-		p.granted = nil
 	}
+	p.granted, p.second = nil, false
 	if p.slot {
 		p.slots().ReleaseAfter(now().Sub(began), c.sched)
 		p.slot = false
@@ -198,3 +243,16 @@ func (p *Place) Release(now func() time.Time, began time.Time) {
 
 // slots returns the slots of the tool, which exists.
 func (p *Place) slots() *sched.Slots { return &p.capacity.slots[p.tool.Index] }
+
+// EnterForUndo admits an undo that a shutdown waits for, because the undo must be recorded. It refuses an undo that is
+// recorded once the executor is shut. Without a journal there is nothing to record, and it admits every undo.
+func (c *Capacity) EnterForUndo(recorded bool) bool {
+	if c.Gate.Enter() {
+		return true
+	}
+	if recorded {
+		return false
+	}
+	c.Gate.Force()
+	return true
+}

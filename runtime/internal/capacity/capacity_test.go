@@ -34,7 +34,7 @@ type rig struct {
 
 func open(limit int, limits runtime.Limits) *rig {
 	r := &rig{tools: []tools.Tool{{Spec: &runtime.Spec{Name: "file_read", Limits: limits}}}}
-	r.Open(&r.sched, limit, r.tools, &r.queued)
+	r.Open(&r.sched, limit, r.tools, &r.queued, func(int) *sched.Slots { return nil })
 	return r
 }
 
@@ -191,7 +191,7 @@ func TestMeasure(t *testing.T) {
 		{Spec: &runtime.Spec{Name: "a", Limits: runtime.Limits{Concurrency: 1}}}, {Spec: &runtime.Spec{Name: "b", Limits: runtime.Limits{Concurrency: 1}}, Index: 1},
 		{Spec: &runtime.Spec{Name: "c"}, Index: 2},
 	}}
-	r.Open(&r.sched, 100, r.tools, &r.queued)
+	r.Open(&r.sched, 100, r.tools, &r.queued, func(int) *sched.Slots { return nil })
 	figures := func() (s runtime.Stats) { r.Measure(&s); return s }
 	assert.Zero(t, figures())
 	var places []*capacity.Place
@@ -207,4 +207,16 @@ func TestMeasure(t *testing.T) {
 	assert.Equal(t, runtime.Stats{InFlight: 5, Queued: 1, Queues: map[string]int{"a": 1}}, figures())
 	release(places[2])
 	assert.Equal(t, runtime.Stats{InFlight: 4}, figures())
+}
+
+// TestEnterForUndo: after a shutdown no undo begins that would have to be recorded. An undo that is admitted is waited for.
+func TestEnterForUndo(t *testing.T) {
+	r := open(1, runtime.Limits{})
+	require.True(t, r.EnterForUndo(true))
+	r.Gate.Shut()
+	assert.False(t, r.EnterForUndo(true))
+	require.True(t, r.EnterForUndo(false))
+	gone := make(chan struct{})
+	close(gone)
+	assert.EqualValues(t, 2, r.Gate.Wait(&r.sched, nil, gone))
 }

@@ -119,7 +119,7 @@ func (w *Writer) Add(r *journal.Record, private []byte) uint64 {
 
 // add is Add while w.mu is held.
 func (w *Writer) add(r *journal.Record, private []byte) uint64 {
-	if list, some := w.pending[r.Session]; some {
+	if list, some := w.pending[r.Session]; some && r.Snapshot == nil && r.Page == nil { // which hold what was before them
 		r.Consent = list
 		delete(w.pending, r.Session)
 	}

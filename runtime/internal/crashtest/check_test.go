@@ -69,7 +69,7 @@ func (w *world) check() error {
 	if err := w.startRun(); err != nil {
 		return err
 	}
-	return errors.Join(w.checkFiles(), w.checkGrants(), w.checkRules(), w.checkAudit())
+	return errors.Join(w.checkFiles(), w.checkGrants(), w.checkRules(), w.checkAudit(), w.checkSnapshots())
 }
 
 // settled requires that nothing is left open at the workspace.

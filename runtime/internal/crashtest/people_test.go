@@ -67,11 +67,11 @@ func (w *world) decide() error {
 // resolve says what became of an unknown call.
 func (w *world) resolve() error {
 	var id string
-	happened := false
+	happened, tried := false, false
 	w.m.note(func(m *model) {
 		for _, k := range m.calls {
 			if k.outcome != nil && k.outcome.Kind == runtime.Unknown {
-				id, happened = k.id, k.effects > 0
+				id, happened, tried = k.id, k.effects > 0, k.finding != nil
 				k.finding = &happened
 			}
 		}
@@ -92,6 +92,7 @@ func (w *world) resolve() error {
 	case code == action.CodeJournalUnavailable:
 		w.lost = true
 		return nil
+	case tried && code == action.CodeNotUnknown: // an earlier one was told that it was not recorded, and was when there was room
 	case res != nil:
 		return fmt.Errorf("resolve of call %s: %w", id, res)
 	}

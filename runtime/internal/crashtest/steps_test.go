@@ -21,7 +21,10 @@ var paths = []string{"a", "b", "c/d"}
 // step does something with the program, and looks at the files.
 func (w *world) step() error {
 	w.slow = false
-	err := w.act()
+	err := w.snapshot()
+	if err == nil {
+		err = w.act()
+	}
 	if err == nil && w.slow {
 		err = w.clock.Advance(2 * deadline) // for handlers that were given up
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime/internal/simclock"
 	"github.com/ambit-tools/ambit/runtime/internal/simdisk"
 	"github.com/ambit-tools/ambit/runtime/internal/simfs"
+	"github.com/ambit-tools/ambit/runtime/internal/simhooks"
 	"github.com/ambit-tools/ambit/runtime/sqlite"
 	"github.com/ambit-tools/ambit/runtime/workspace"
 )
@@ -33,7 +34,8 @@ type world struct {
 	tally  map[string]int // what happened how often, in all worlds
 	seed   uint64
 	rng    *rand.Rand
-	log    []string // what was done
+	snaps  *rand.Rand // when snapshots are written
+	log    []string   // what was done
 	now    time.Duration
 	faulty bool // the disks may fail in this life
 	broken bool // the disk for files has failed
@@ -47,6 +49,7 @@ type world struct {
 	ws    *workspace.Workspace
 	audit *audit.Log
 	exec  *engine.Executor
+	hooks *simhooks.Hooks
 	run   *engine.Run
 	turn  *engine.Turn
 }
@@ -84,7 +87,7 @@ func blank(seed uint64) (*simfs.Disk, error) {
 
 // begin makes w the world of another seed.
 func (w *world) begin(seed uint64) {
-	w.seed, w.rng, w.log, w.now = seed, rand.New(rand.NewPCG(seed, 7)), w.log[:0], 0
+	w.seed, w.rng, w.snaps, w.log, w.now = seed, rand.New(rand.NewPCG(seed, 7)), rand.New(rand.NewPCG(seed, 9)), w.log[:0], 0
 }
 
 func (w *world) say(format string, args ...any) {
@@ -136,7 +139,8 @@ func (w *world) open() error {
 	if err != nil {
 		return err
 	}
-	err = w.perform(func() error { return w.exec.Recover(w.ctx) })
+	w.hooks = new(simhooks.Hooks)
+	err = w.perform(func() error { return w.exec.Recover(simhooks.With(w.ctx, w.hooks)) })
 	w.say("recover: %v", err)
 	if w.m.dead() {
 		w.tally["crash of a recovery"]++

@@ -68,6 +68,24 @@ func NoSlot(tool string, slots int, retry time.Duration) runtime.Outcome {
 		tool, wording.Plural(slots, "its only slot did not get free", "none of its %d slots got free")))
 }
 
+// NoProcess is for a call that got none of the processes that may run at once in time (SEMANTICS 6.3).
+func NoProcess(tool string, retry time.Duration) runtime.Outcome {
+	return denied(runtime.ReasonAtCapacity, runtime.Detail{RetryAfter: retry}, fmt.Sprintf(
+		"%q is a command, and other commands ran all the time: as many processes run as may at once", tool))
+}
+
+// NoRoom is for a call of a command for which the host had not enough of something in time (SEMANTICS 6.3).
+func NoRoom(tool, what string, retry time.Duration) runtime.Outcome {
+	return denied(runtime.ReasonAtCapacity, runtime.Detail{RetryAfter: retry}, fmt.Sprintf(
+		"%q is a command, and the host had not enough left for its limit of %s", tool, what))
+}
+
+// ProgramChanged is for a call of a command whose program is not the one that the executor found.
+func ProgramChanged(tool string) runtime.Outcome {
+	return denied(runtime.ReasonProgramChanged, runtime.Detail{}, fmt.Sprintf(
+		"the program of %q has changed since the executor started: nothing is run", tool))
+}
+
 // ShuttingDown is for a call of an executor that shuts down.
 func ShuttingDown() runtime.Outcome {
 	return denied(runtime.ReasonShuttingDown, runtime.Detail{}, "the executor is shutting down")
@@ -133,7 +151,7 @@ func TimedOut(tool string, deadline time.Duration, retryable bool) runtime.Outco
 // tool only reads (SEMANTICS 6.1).
 func AddEffect(out *runtime.Outcome, reads bool) {
 	switch {
-	case out.Kind != runtime.TimedOut && out.Kind != runtime.Cancelled:
+	case out.Kind != runtime.TimedOut && out.Kind != runtime.Cancelled && !out.Detail.Killed:
 	case out.Detail.Writing:
 		out.Message += "; a write that it had begun has not ended"
 	case !reads:

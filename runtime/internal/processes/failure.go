@@ -17,7 +17,7 @@ import (
 type Failure struct {
 	Reason     runtime.Reason // ReasonDeadline: the call timed out
 	Category   process.Category
-	Killed     bool // it may have taken effect before it was ended: the call keeps its idempotency key
+	Killed     bool // it may have taken effect before it was ended: the call keeps its idempotency key (SEMANTICS 4.9.7)
 	Violations []wire.Violation
 	Text       string
 

@@ -19,10 +19,11 @@ type Running struct {
 	Usage process.Usage // when it was seen last
 }
 
-// A running is a Running with what ends it.
+// A running is a Running and how it is to end.
 type running struct {
 	Running
-	cancel context.CancelCauseFunc
+	now  bool   // the end of its context ends it without a grace
+	over func() // ends the context of its process, if its own has ended
 }
 
 // Running returns the processes that run, those that were started first in front.
@@ -39,19 +40,47 @@ func (s *Set) Running() []Running {
 	return list
 }
 
-// EndNow ends the process of an attempt with SIGKILL, without its grace. It reports false when there is
-// none.
-func (s *Set) EndNow(key string) bool {
+// Hurry makes the end of its context end the process of a call with SIGKILL, without its grace. It
+// changes nothing when none runs.
+func (s *Set) Hurry(key string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	r := s.live[key]
-	if r != nil {
-		r.cancel(process.ErrNow)
+	if r := s.live[key]; r != nil {
+		r.now = true
 	}
-	return r != nil
 }
 
-// enter adds an attempt. Until its process is known it is in no list, and EndNow ends it already.
+// attempt returns the context of the process of r, which ends with ctx and says whether the end leaves a
+// grace, and what releases it.
+func (s *Set) attempt(ctx context.Context, r *running) (of context.Context, end func()) {
+	of, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
+	r.over = func() {
+		if ctx.Err() != nil {
+			cancel(s.cause(r, ctx))
+		}
+	}
+	r.over()
+	stop := context.AfterFunc(ctx, r.over)
+	return of, func() {
+		stop()
+		cancel(nil)
+	}
+}
+
+// cause returns why an attempt ends whose context has ended.
+func (s *Set) cause(r *running, ctx context.Context) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if r.now {
+		return process.ErrNow
+	}
+	return context.Cause(ctx)
+}
+
+// Key returns the key of the attempts of a call.
+func Key(session, call string) string { return session + "\x00" + call }
+
+// enter adds an attempt. Until its process is known it is in no list.
 func (s *Set) enter(r *running) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -14,7 +14,8 @@ import (
 )
 
 // Open finds what the commands among a list of tools need on this host. The error names every tool
-// that cannot run, each with all that it lacks. Without commands it is an empty set.
+// that cannot run, each with all that it lacks. Without commands it is an empty set. A command of the
+// list gets as its handler what runs its process.
 func Open(list []tools.Tool, s *sched.Scheduler, cfg Config) (*Set, error) {
 	set := &Set{runner: cfg.Runner, sched: s, commands: make([]*Command, len(list)), live: map[string]*running{}}
 	set.slots.Open(cmp.Or(cfg.Processes, DefaultProcesses), 0)
@@ -24,12 +25,17 @@ func Open(list []tools.Tool, s *sched.Scheduler, cfg Config) (*Set, error) {
 	var all []error
 	for i := range list {
 		t := &list[i]
-		if t.Hooks.Command == nil {
+		if t.Hooks.Command == nil || t.Hooks.Run != nil { // a handler, or the stand-in of a command
 			continue
 		}
 		c, err := set.open(t, &cfg)
 		if err != nil {
 			all = append(all, fmt.Errorf("tool %q: %w", t.Spec.Name, err))
+		}
+		if c != nil {
+			hooks := *t.Hooks // those of the registry are of all executors
+			hooks.Run = c.handle
+			t.Hooks = &hooks
 		}
 		set.commands[i] = c
 	}

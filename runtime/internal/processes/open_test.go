@@ -133,7 +133,6 @@ func TestOpenWithoutCommands(t *testing.T) {
 	require.NoError(t, err)
 	assert.Nil(t, set.Of(0))
 	assert.Empty(t, set.Running())
-	assert.False(t, set.EndNow("x"))
 	var none *processes.Set
 	assert.Nil(t, none.Of(0))
 }
@@ -143,19 +142,21 @@ func TestPlan(t *testing.T) {
 	list := declared(t)
 	in, bad := list[0].Decode([]byte(`{"words":["a b","c"]}`))
 	require.Empty(t, bad)
-	plan, err := processes.Plan(&list[0], in)
-	require.NoError(t, err)
+	seen, plan := processes.Plan(&list[0], in)
+	assert.Equal(t, bind.Inner(in), seen, "a policy sees the value")
 	assert.Equal(t, &process.Invocation{Program: "tool", Argv: []string{"tool", "--words", "a b", "c"}, Env: []string{"MODE", "PATH", "TOKEN"}}, plan)
 
 	script := declared(t, "script")
 	in, bad = script[0].Decode([]byte(`{"script":"-x; echo"}`))
 	require.Empty(t, bad)
-	plan, err = processes.Plan(&script[0], in)
-	require.NoError(t, err)
+	_, plan = processes.Plan(&script[0], in)
 	assert.Equal(t, &process.Invocation{Program: "sh", Argv: []string{"sh", "-c", "--", "-x; echo"}, Tier: process.ProcessTier, Script: "-x; echo"}, plan)
 
-	plan, err = processes.Plan(&tools.Tool{Spec: &runtime.Spec{}, Hooks: &bind.Hooks{}}, nil)
-	require.NoError(t, err)
+	_, plan = processes.Plan(&list[0], nil)
+	assert.Equal(t, "tool", plan.Program)
+	assert.Nil(t, plan.Argv, "there is no input")
+
+	_, plan = processes.Plan(&tools.Tool{Spec: &runtime.Spec{}, Hooks: &bind.Hooks{}}, nil)
 	assert.Nil(t, plan)
 }
 
@@ -170,9 +171,12 @@ func TestBinding(t *testing.T) {
 
 	b.write(t, "bin/tool", "another program")
 	require.ErrorIs(t, b.set.Of(0).Changed(), process.ErrProgramChanged)
-	set, err := processes.Open(b.list, new(sched.Scheduler), b.config(b.runner))
+	changed := binding(b, "tool", "a b")
+	assert.NotEqual(t, first, changed, "an approval in hand does not cover it")
+	set, err := processes.Open(declared(t), new(sched.Scheduler), b.config(b.runner))
 	require.NoError(t, err)
 	require.NoError(t, set.Of(0).Changed())
 	b.set = set
 	assert.NotEqual(t, first, binding(b, "tool", "a b"))
+	assert.NotEqual(t, changed, binding(b, "tool", "a b"))
 }

@@ -4,30 +4,44 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 
+	"github.com/ambit-tools/ambit/runtime/internal/bind"
 	"github.com/ambit-tools/ambit/runtime/internal/tools"
 	"github.com/ambit-tools/ambit/runtime/process"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
-// Plan returns what a tool would run for a decoded input; nil: it has a handler. It needs neither the
-// program nor a runner, so that a simulation plans what an executor runs.
-func Plan(t *tools.Tool, in wire.Value) (*process.Invocation, error) {
-	if t.Hooks.Command == nil || t.Spec.Command == nil {
-		return nil, nil
+// Plan returns a decoded input of a tool as its policy sees it, and what a command would run for it; nil:
+// the tool has a handler. Without an input the plan is what the declaration says. It needs neither
+// the program nor a runner, so that a simulation plans what an executor runs.
+func Plan(t *tools.Tool, in wire.Value) (wire.Value, *process.Invocation) {
+	if t.Hooks.Command == nil {
+		return in, nil
 	}
-	argv, err := t.Hooks.Command.Argv(in)
-	if err != nil {
-		return nil, err
+	if p, planned := in.(*bind.Planned); planned {
+		return p.Value, p.Plan
 	}
-	return t.Spec.Command.Invocation(argv), nil
+	return in, t.Spec.Command.Invocation(nil)
+}
+
+// Binding returns what a consent to the call of a tool is bound to; empty: the tool has a handler, or
+// is a stand-in. For a program that was found changed it is another than it was.
+func (s *Set) Binding(t *tools.Tool, in wire.Value) string {
+	p, planned := in.(*bind.Planned)
+	c := s.Of(t.Index)
+	if !planned || c == nil {
+		return ""
+	}
+	return c.Binding(p.Plan)
 }
 
 // Binding returns what a consent to an invocation is bound to: the file of the program, its contents
 // and the arguments, as 64 hexadecimal digits.
 func (c *Command) Binding(in *process.Invocation) string {
-	args := process.Digest(in.Argv)
-	all := process.Digest([]string{c.program.Path, string(c.program.SHA256[:]), string(args[:])})
-	return hexOf(all)
+	args, contents := process.Digest(in.Argv), string(c.program.SHA256[:])
+	if c.changed.Load() {
+		contents = "changed"
+	}
+	return hexOf(process.Digest([]string{c.program.Path, contents, string(args[:])}))
 }
 
 func hexOf(sum [sha256.Size]byte) string { return hex.EncodeToString(sum[:]) }

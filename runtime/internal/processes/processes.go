@@ -6,7 +6,9 @@ package processes
 
 import (
 	"context"
+	"errors"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime"
@@ -19,7 +21,7 @@ import (
 // The defaults of commands (SEMANTICS section 8).
 const (
 	DefaultGrace     = 2 * time.Second // between SIGTERM and SIGKILL
-	DefaultProcesses = 5               // at once, of all tools of an executor
+	DefaultProcesses = 5               // at once, of all tools of an executor (SEMANTICS 8.1)
 	maxGrace         = 4 * time.Second // a handler that is late is given up after 5 s
 )
 
@@ -57,6 +59,7 @@ type Command struct {
 	env      []string // NAME=value
 	dir      string   // absolute; empty: the private folder
 	grace    time.Duration
+	changed  atomic.Bool // the program was not what it was, when it was looked at last
 }
 
 // Of returns the command of the tool at a position of the registry; nil: the tool has a handler.
@@ -67,18 +70,39 @@ func (s *Set) Of(index int) *Command {
 	return s.commands[index]
 }
 
-// Slots returns the queue of all processes: one is taken before a process starts, and released when
-// nothing is left of it.
-func (s *Set) Slots() *sched.Slots { return &s.slots }
+// Slots returns the queue of all processes, for a tool that starts one: a slot is taken before a process
+// starts, and released when nothing is left of it. It is nil for a tool that has a handler.
+func (s *Set) Slots(tool int) *sched.Slots {
+	if s.Of(tool) == nil {
+		return nil
+	}
+	return &s.slots
+}
+
+// SetLimit changes how many processes run at once, to at least one.
+func (s *Set) SetLimit(n int) { s.slots.SetLimit(n, s.sched) }
+
+var errNoRunner = errors.New("the executor has no runner of processes")
 
 // Kill ends a process that an earlier executor recorded. It is nil when nothing of it is left.
 func (s *Set) Kill(ctx context.Context, id process.ProcessID) error {
+	if s.runner == nil {
+		return errNoRunner
+	}
 	return s.runner.Kill(ctx, id) //nolint:wrapcheck // it names the process
+}
+
+// Changed reports whether the program of a tool is not the one that was found at start (SEMANTICS 3.5.8).
+// It looks at the file: the caller holds no lock.
+func (s *Set) Changed(tool int) bool {
+	c := s.Of(tool)
+	return c != nil && c.Changed() != nil
 }
 
 // Changed is process.ErrProgramChanged when the program is not the one that was found at start.
 func (c *Command) Changed() error {
 	f, err := c.program.Open()
+	c.changed.Store(err != nil)
 	if err != nil {
 		return err
 	}

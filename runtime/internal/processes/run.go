@@ -41,19 +41,19 @@ type Result struct {
 }
 
 // Run runs a process and returns when nothing of it is left. The end of ctx ends it, after the grace of
-// the command.
+// the command (SEMANTICS 6.1.8).
 //
 // The error is a *Failure, in the marks of package errmark: Public, with the category as its code,
 // and Transient where the call may be repeated. Where the program did not run it is
 // process.ErrProgramChanged, process.ErrStarted, or a *process.LackError after the host had no
 // room until ctx ended; these have no mark.
 func (c *Command) Run(ctx context.Context, a *Attempt) (Result, error) {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	r := &running{Running: Running{Key: a.Key, Tool: c.tool.Spec.Name, Due: a.Due}, cancel: cancel}
+	r := &running{Running: Running{Key: a.Key, Tool: c.tool.Spec.Name, Due: a.Due}}
+	ctx, end := c.set.attempt(ctx, r)
+	defer end()
 	c.set.enter(r)
 	defer c.set.leave(r)
-	exit, err := c.runInRoom(ctx, c.job(a, r))
+	exit, err := c.runInRoom(ctx, c.job(a, r), a.Due)
 	if exit == nil {
 		return Result{}, c.notRun(ctx, err)
 	}
@@ -84,6 +84,7 @@ func (c *Command) job(a *Attempt, r *running) *process.Job {
 		if a.Started == nil {
 			return nil
 		}
+		defer r.over() // the program does not run when the attempt has ended meanwhile
 		return a.Started(ctx, &journal.Process{
 			ID: id, Program: c.program.Path, SHA256: hexOf(c.program.SHA256), Argv: hexOf(process.Digest(a.Argv)),
 			Tier: c.spec.Tier, Due: a.Due,
@@ -93,8 +94,8 @@ func (c *Command) job(a *Attempt, r *running) *process.Job {
 }
 
 // runInRoom runs a job once the host has what its limits need, and returns the *process.LackError
-// when ctx ends before.
-func (c *Command) runInRoom(ctx context.Context, job *process.Job) (*process.Exit, error) {
+// when ctx ends before, or the attempt would be over before the host is asked again (SEMANTICS 6.3.10).
+func (c *Command) runInRoom(ctx context.Context, job *process.Job, due time.Time) (*process.Exit, error) {
 	var lack *process.LackError
 	for {
 		exit, err := c.set.runner.Run(ctx, job)
@@ -104,6 +105,9 @@ func (c *Command) runInRoom(ctx context.Context, job *process.Job) (*process.Exi
 			return nil, lack
 		default:
 			return exit, err //nolint:wrapcheck // notRun reads it
+		}
+		if !due.IsZero() && due.Sub(c.set.sched.Now()) <= roomDelay {
+			return nil, lack
 		}
 		if wake := c.set.sched.Sleep(roomDelay, nil, ctx.Done()); wake == sched.Done {
 			return nil, lack

@@ -227,7 +227,7 @@ func TestRecordedBeforeItRuns(t *testing.T) {
 	assert.Len(t, b.runner.Started(), 1)
 }
 
-// TestEnds: the end of the context ends a process after its grace, EndNow at once.
+// TestEnds: the end of the context ends a process after its grace, and at once one that is hurried.
 func TestEnds(t *testing.T) {
 	for name, want := range map[string]struct {
 		end    func(b *bench, cancel context.CancelCauseFunc)
@@ -235,7 +235,10 @@ func TestEnds(t *testing.T) {
 		took   time.Duration
 	}{
 		"with a grace": {func(_ *bench, cancel context.CancelCauseFunc) { cancel(context.Canceled) }, "SIGKILL", 3 * time.Second},
-		"at once":      {func(b *bench, _ context.CancelCauseFunc) { assert.True(t, b.set.EndNow("s/c")) }, "SIGKILL", 0},
+		"at once": {func(b *bench, cancel context.CancelCauseFunc) {
+			b.set.Hurry("s/c")
+			cancel(context.Canceled)
+		}, "SIGKILL", 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t, acts(runtimetest.Act{Hang: true, Stubborn: true, Beats: 1, Usage: process.Usage{Memory: 9}}))
@@ -266,7 +269,7 @@ func TestEnds(t *testing.T) {
 				assert.True(t, f.Killed)
 				assert.Equal(t, name == "with a grace", errors.Is(err, context.Canceled))
 				assert.Empty(t, b.set.Running())
-				assert.False(t, b.set.EndNow("s/c"))
+				b.set.Hurry("s/c") // there is none
 				cancel(nil)
 			})
 		})
@@ -313,6 +316,11 @@ func TestRoom(t *testing.T) {
 			assert.Nil(t, processes.FailureOf(err))
 			assert.False(t, errmark.IsTransient(err))
 		}
+		a.Due = time.Now().Add(2500 * time.Millisecond)
+		from = time.Now()
+		_, err = c.Run(t.Context(), a)
+		require.ErrorAs(t, err, new(*process.LackError))
+		assert.Equal(t, 2*time.Second, time.Since(from), "it is not asked again when the attempt would be over")
 	})
 }
 
@@ -327,13 +335,14 @@ func TestChangedWhileItStarts(t *testing.T) {
 // TestQueue: all processes share one queue, and its length changes at run time.
 func TestQueue(t *testing.T) {
 	b := newBench(t, nil)
-	s := new(sched.Scheduler)
-	slots := b.set.Slots()
+	slots := b.set.Slots(0)
+	assert.Same(t, slots, b.set.Slots(1))
+	assert.Nil(t, b.set.Slots(99), "the tool has a handler")
 	for range processes.DefaultProcesses {
 		require.Nil(t, slots.Acquire())
 	}
 	first, second := slots.Acquire(), slots.Acquire()
-	slots.SetLimit(processes.DefaultProcesses+1, s)
+	b.set.SetLimit(processes.DefaultProcesses + 1)
 	assert.True(t, first.Fired())
 	assert.False(t, second.Fired())
 }

@@ -66,3 +66,22 @@ func TestMayUnblock(t *testing.T) {
 		assert.Equal(t, want, refusal.MayUnblock(reason), reason)
 	}
 }
+
+// TestWithheld: the first reason that holds for all calls of a tool is told.
+func TestWithheld(t *testing.T) {
+	for want, row := range map[string]struct {
+		finished bool
+		barred   rules.Reason
+		blocked  bool
+	}{
+		"run_finished":          {true, rules.ReasonExiting, true},
+		"exiting":               {false, rules.ReasonExiting, true},
+		"blocked_after_timeout": {false, 0, true},
+		"":                      {},
+	} {
+		d, withheld := refusal.Withheld(row.finished, row.barred, row.blocked)
+		assert.Equal(t, want, d.Code)
+		assert.Equal(t, want != "", withheld)
+		assert.Equal(t, withheld, d.Message != "")
+	}
+}

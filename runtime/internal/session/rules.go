@@ -1,6 +1,7 @@
 package session
 
 import (
+	"slices"
 	"strconv"
 
 	"github.com/ambit-tools/ambit/runtime"
@@ -110,7 +111,7 @@ func statusOf(out *runtime.Outcome) rules.Status {
 		return rules.StatusOK
 	case out.Kind == runtime.Unknown:
 		return rules.StatusUnknown
-	case out.RolledBack, out.Kind == runtime.Failed:
+	case out.RolledBack, out.Kind == runtime.Failed && !out.Detail.Killed: // SEMANTICS 4.9.7
 		return rules.StatusError
 	}
 	return rules.StatusTimeout
@@ -132,6 +133,20 @@ func (m *Memory[C]) Apply(at rules.Instant, ev *rules.Event) {
 	if err := m.rules.Apply(ev); err == nil {
 		m.changed(ev)
 	}
+}
+
+// Required returns the tools that a run needs calls of: start tools that have not succeeded for a principal and, once the
+// run is ending or its model has stopped, the required tools that are open (SEMANTICS 4.11 and 4.14).
+func (m *Memory[C]) Required(run, principal string) []string {
+	names := m.rules.OpenStarts(run, principal)
+	if st := m.rules.Status(run); RunState(st.State) == runtime.RunCleanup || st.Reminders > 0 {
+		for _, name := range st.PendingExit {
+			if !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
+	}
+	return names
 }
 
 // NextRun makes the id of a run.

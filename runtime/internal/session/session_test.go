@@ -384,3 +384,16 @@ func TestFillDuplicate(t *testing.T) {
 	m.FillDuplicate(&out, "c2")
 	assert.Nil(t, out.Output)
 }
+
+// TestRequired: a run needs calls of its start tools, and of its required tools once its model has stopped.
+func TestRequired(t *testing.T) {
+	engine, err := rules.Compile(rules.Config{Reminders: 2, Tools: []rules.Tool{
+		{Name: "begin", Rules: rules.Rules{StartConstraint: true}}, {Name: "end", Rules: rules.Rules{RequiredBeforeExit: true}},
+	}})
+	require.NoError(t, err)
+	m := New[*call](engine, false, nil)
+	require.NoError(t, m.StartRun(0, "r"))
+	assert.Equal(t, []string{"begin"}, m.Required("r", ""))
+	require.True(t, m.StopRun(0, "r"))
+	assert.Equal(t, []string{"begin", "end"}, m.Required("r", ""))
+}

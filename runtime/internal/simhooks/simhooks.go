@@ -32,6 +32,23 @@ type Hooks struct {
 	// Sync is set by Recover. It makes all that was recorded so far durable: a replay
 	// takes the journal over after it, because all entries of a recording were durable.
 	Sync func() error
+
+	// Snapshot is set by Recover. It writes a snapshot of a session, empty for what belongs to none, and a page
+	// where at least so many ended calls are on none.
+	Snapshot func(ctx context.Context, session string, least int) error
+}
+
+// ContextOf returns the context of a call that does not end with a caller's context. h may be nil.
+func (h *Hooks) ContextOf(session, callID string) context.Context {
+	if h == nil || h.Context == nil {
+		return context.Background()
+	}
+	return h.Context(session, callID)
+}
+
+// Skips reports whether recovery skips a call. h may be nil.
+func (h *Hooks) Skips(session, callID string) bool {
+	return h != nil && h.Skip != nil && h.Skip(session, callID)
 }
 
 type contextKey struct{}

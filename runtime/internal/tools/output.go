@@ -30,6 +30,22 @@ func (t *Tool) Encode(dst []byte, v wire.Value) (wire.Raw, []wire.Violation, err
 	return slices.Clip(out), violations, err
 }
 
+// FullOutput returns the complete output of a call with an outcome. known is what this process has of it;
+// nil, as after a restart: it is read from the store when the outcome has only the reference. An output
+// that was redacted is not what the handler returned and is not read.
+func (t *Tool) FullOutput(
+	ctx context.Context, was *runtime.Outcome, known wire.Value, get func(context.Context, runtime.ArtifactRef) ([]byte, error),
+) (wire.Value, error) {
+	if known != nil || was.Artifact == nil || was.Kind != runtime.Completed || entry.Redacted(was) {
+		return known, nil
+	}
+	data, err := get(ctx, was.Artifact.ArtifactRef)
+	if err != nil {
+		return nil, err
+	}
+	return entry.Decode(t.Hooks.DecodeOutput, data)
+}
+
 // Mask masks the members of an output that obligations want masked. When it cannot, it withholds the
 // whole output.
 func (t *Tool) Mask(obligations []runtime.Obligation, out wire.Raw) (wire.Raw, error) {

@@ -104,3 +104,17 @@ func (t *Tool) Place(p jsonedit.Pointer) redact.Place {
 	}
 	return root.Place(p)
 }
+
+// Periodic returns the specs of the tools that declare every. It fails for one that declares no args.
+func Periodic(list []Tool) (specs []*runtime.Spec, err error) {
+	for _, t := range list {
+		if t.Spec.Every <= 0 {
+			continue
+		}
+		if t.Spec.Args == "" {
+			return nil, fmt.Errorf("tool %q is periodic and declares no args: add the arguments of its calls", t.Spec.Name)
+		}
+		specs = append(specs, t.Spec)
+	}
+	return specs, nil
+}

@@ -335,3 +335,14 @@ func TestSecrets(t *testing.T) {
 	assert.NotContains(t, got, "secret")
 	assert.Equal(t, text, new(tools.Values).Secrets(nil, input, nil).Redact(text), "an unknown tool")
 }
+
+// TestPeriodic: a tool that declares every has its arguments in the declaration.
+func TestPeriodic(t *testing.T) {
+	list := []tools.Tool{{Spec: &runtime.Spec{Name: "a"}}, {Spec: &runtime.Spec{Name: "b", Every: time.Minute, Args: "{}"}}}
+	specs, err := tools.Periodic(list)
+	require.NoError(t, err)
+	assert.Equal(t, []*runtime.Spec{list[1].Spec}, specs)
+	list[1].Spec.Args = ""
+	_, err = tools.Periodic(list)
+	assert.EqualError(t, err, `tool "b" is periodic and declares no args: add the arguments of its calls`)
+}

@@ -190,9 +190,6 @@ func unenforcedNotes(d *project.Declaration) ([]finding, error) {
 	for i, tool := range tools {
 		for _, field := range tool.Unenforced() {
 			message := fmt.Sprintf("tool %q: this version does not enforce %s yet", tool.Name(), field)
-			if field == "command" {
-				message = fmt.Sprintf("tool %q: this version does not run commands yet, and a registry refuses the tool", tool.Name())
-			}
 			notes = append(notes, note(fieldPos(d.File.Tools[i], field), message))
 		}
 	}

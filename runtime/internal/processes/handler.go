@@ -1,0 +1,84 @@
+package processes
+
+import (
+	"context"
+	"errors"
+
+	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/internal/bind"
+	"github.com/ambit-tools/ambit/runtime/internal/callctx"
+	"github.com/ambit-tools/ambit/runtime/internal/outcomes"
+	"github.com/ambit-tools/ambit/runtime/internal/tools"
+	"github.com/ambit-tools/ambit/runtime/journal"
+	"github.com/ambit-tools/ambit/runtime/process"
+	"github.com/ambit-tools/ambit/runtime/wire"
+)
+
+// A Recorder is the attempt that a process runs for. The engine puts it into the context of a handler,
+// under callctx.Key.
+type Recorder interface {
+	// Info describes the call.
+	Info() callctx.Info
+
+	// ProcessStarts records a process and returns when that is durable.
+	ProcessStarts(context.Context, *journal.Process) error
+
+	// ProcessEnded takes the end of a process, for the entry of the call that follows.
+	ProcessEnded(*journal.Process)
+}
+
+var errNoAttempt = errors.New("a command runs in a call of an executor")
+
+// handle is the handler of a tool that is a command: it runs one process and returns when nothing is left
+// of it.
+func (c *Command) handle(ctx context.Context, in wire.Value) (wire.Value, error) {
+	at, inCall := ctx.Value(callctx.Key{}).(Recorder)
+	p, planned := in.(*bind.Planned)
+	if !inCall || !planned {
+		return nil, errNoAttempt
+	}
+	info := at.Info()
+	res, err := c.Run(ctx, &Attempt{
+		Key: Key(info.Session, info.ID), Input: in, Argv: p.Plan.Argv, Due: info.Deadline, Started: at.ProcessStarts,
+	})
+	if res.Process != nil {
+		at.ProcessEnded(res.Process)
+	}
+	return res.Output, err
+}
+
+// Refused returns the outcome of a call whose program did not run in its only attempt, nil where err
+// says something else, or the tool has a handler: the call is denied, and nothing was done.
+func (s *Set) Refused(t *tools.Tool, err error) *runtime.Outcome {
+	if s.Of(t.Index) == nil {
+		return nil
+	}
+	tool := t.Spec.Name
+	var lack *process.LackError
+	var out runtime.Outcome
+	switch {
+	case errors.Is(err, process.ErrProgramChanged):
+		out = outcomes.ProgramChanged(tool)
+	case errors.Is(err, process.ErrStarted):
+		out = outcomes.JournalUnavailable()
+	case errors.As(err, &lack):
+		out = outcomes.NoRoom(tool, string(lack.What), roomDelay)
+	default:
+		return nil
+	}
+	return &out
+}
+
+// Complete completes the outcome of a call that a process failed: the reason, what the model reads, and
+// whether the process was ended and may have taken effect.
+func (f *Failure) Complete(out *runtime.Outcome, retryable bool) {
+	out.Reason, out.Violations, out.Detail.Killed = f.Reason, f.Violations, f.Killed
+	switch f.Reason {
+	case runtime.ReasonDeadline: // the exit says that it took too long
+		out.Kind, out.Retryable = runtime.TimedOut, retryable
+	case runtime.ReasonInvalidOutput:
+		out.Message = "the tool returned an invalid output"
+	case runtime.ReasonOutputTooLarge:
+		out.Message = f.Text
+	}
+}
