@@ -179,6 +179,7 @@ var fences = map[string][]string{
 
 	"runtime/sqlite/internal/chain": {"runtime/journal", "@runtime/journal"},
 	"runtime/sqlite/internal/pages": {"runtime/internal/enum", "runtime/sqlite/internal/chain", "@runtime/sqlite/internal/chain", "@runtime/internal/simdisk"},
+	"runtime/sqlite/internal/trie":  {},
 	"runtime/sqlite/internal/wal":   {},
 
 	"runtime/wire/internal/format":  {},

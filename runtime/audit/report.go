@@ -22,6 +22,7 @@ const (
 	ClassCheckpoint Class = "checkpoint" // a stored checkpoint is not signed by the key, or says nothing
 	ClassAnchor     Class = "anchor"     // an anchored note is not signed by the key, or says nothing
 	ClassUnsigned   Class = "unsigned"   // there are entries, or anchored notes, and no stored checkpoint
+	ClassSession    Class = "session"    // what the store says of the ends of its sessions was not written by an owner, as its keys say
 	ClassForged     Class = "forged"     // an entry was not written by an owner of the journal, as its keys say
 	ClassArchive    Class = "archive"    // a segment does not prove the entries that it has
 )

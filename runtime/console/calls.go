@@ -51,7 +51,7 @@ func (p *pages) calls(q *request) error {
 	case unfinished:
 		f.Unfinished = true
 	case unsettled:
-		f.Unsettled = true
+		f.Unresolved = true
 	default:
 		return problem(httpguard.BadRequest, "state is unfinished or unsettled")
 	}

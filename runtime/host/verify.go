@@ -39,8 +39,15 @@ func (h *Host) VerifyAudit(ctx context.Context) (report audit.Report, err error)
 		return report, err
 	}
 	n, err := reader.Authenticate(ctx)
+	if err == nil {
+		err = reader.VerifySessions(ctx)
+	}
 	if forged, ok := errors.AsType[*sqlite.ForgedError](err); ok {
 		report.Authenticated(forged.Seq-1, &audit.Fault{Class: audit.ClassForged, First: forged.Seq, Last: forged.Seq, What: forged.Error()})
+		return report, nil
+	}
+	if errors.Is(err, sqlite.ErrForged) {
+		report.Authenticated(report.Entries, &audit.Fault{Class: audit.ClassSession, First: 1, Last: max(report.Entries, 1), What: err.Error()})
 		return report, nil
 	}
 	if errors.Is(err, sqlite.ErrRolledBack) {

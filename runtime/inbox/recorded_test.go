@@ -48,10 +48,34 @@ func recordedTools(undone *[]string) []*runtime.Tool {
 	}
 }
 
+// TestFormerStoreIsRefused: a store of a former layout, as a killed process left it, is refused with the reason
+// and the remedy, and stays as it is.
+func TestFormerStoreIsRefused(t *testing.T) {
+	dir := t.TempDir()
+	require.NoError(t, os.CopyFS(dir, os.DirFS(filepath.Join("testdata", "former"))))
+	path := filepath.Join(dir, "ambit.db")
+	for range 2 {
+		_, err := sqlite.Open(path)
+		require.ErrorIs(t, err, sqlite.ErrVersion)
+		require.ErrorContains(t, err, "nothing proves where each session ends")
+		require.ErrorContains(t, err, "begin a new one under another name")
+		require.NoError(t, os.RemoveAll(path+".keys")) // without its keys it says the same
+	}
+	_, err := sqlite.OpenReader(path)
+	require.ErrorIs(t, err, sqlite.ErrVersion)
+	for _, part := range []string{"", "-wal"} {
+		want, err := os.ReadFile(filepath.Join("testdata", "former", "ambit.db"+part))
+		require.NoError(t, err)
+		got, err := os.ReadFile(path + part)
+		require.NoError(t, err)
+		require.Equal(t, want, got, part)
+	}
+}
+
 // TestRecordedStore recovers a store and an inbox of an earlier version of the module,
 // as a killed process left them: c1 of note completed, c2 of send waited for consent, c3 of
 // stuck was running, and a command in the inbox approved c2. Recorded forms do not change with
-// the names of the code that reads them. A store of a new layout gets a new recording beside this one.
+// the names of the code that reads them. A store of a new layout gets a new recording in the place of this one, which is refused then like testdata/former.
 func TestRecordedStore(t *testing.T) {
 	dir := t.TempDir()
 	require.NoError(t, os.CopyFS(dir, os.DirFS(filepath.Join("testdata", "recorded"))))
@@ -72,7 +96,7 @@ func TestRecordedStore(t *testing.T) {
 	allow := func(context.Context, *runtime.PolicyInput) (runtime.Decision, error) {
 		return runtime.Decision{Effect: runtime.EffectAllow}, nil
 	}
-	recorded := time.Date(2026, 11, 23, 5, 6, 25, 0, time.UTC)
+	recorded := time.Date(2026, 11, 24, 22, 25, 17, 0, time.UTC)
 	exec, err := engine.NewExecutor(reg, runtime.PolicyFunc(allow), engine.WithJournal(store), engine.WithPendingRequests(),
 		engine.WithClock(offsetClock{time.Until(recorded)}))
 	require.NoError(t, err)

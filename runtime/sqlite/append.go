@@ -76,7 +76,7 @@ func (w *writer) insert(entries []journal.Entry, private bool) error {
 	if w.due < indexEvery {
 		return nil
 	}
-	return w.index()
+	return w.index(false)
 }
 
 // rows inserts a few entries by one statement, which does nothing unless they
@@ -87,7 +87,7 @@ func (w *writer) rows(entries []journal.Entry, more bool) error {
 		return w.refused(int64(entries[0].Seq))
 	}
 	args := make([]driver.Value, 0, len(entries)*columns+2)
-	macs := make([]byte, 0, len(entries)*(1+chain.Size))
+	macs := make([]byte, 0, len(entries)*chain.MaxColumn)
 	tail := w.tail
 	for i := range entries {
 		e := &entries[i]
@@ -95,13 +95,21 @@ func (w *writer) rows(entries []journal.Entry, more bool) error {
 		if i == len(entries)-1 && !more {
 			flags = 0
 		}
-		flags, tail = w.chain.Entry(tail, e, flags)
-		macs = append(append(macs, flags), tail[:]...)
+		end, err := w.endOf(e.Session)
+		if err != nil {
+			return err
+		}
+		column := chain.Column{Back: end.back(e.Seq)}
+		column.Flags, column.MAC = w.chain.Entry(tail, column.Back, e, flags)
+		tail = column.MAC
+		w.ends.add(end, e, tail, w.rooted)
+		begin := len(macs)
+		macs = column.Append(macs)
 		leaf := e.Leaf
 		if leaf == nil {
 			leaf = []byte{} // NULL is refused
 		}
-		args = append(args, int64(e.Seq), nanos(e.At), e.Kind, e.Session, e.Run, e.Call, e.Tool, int64(e.Mark), leaf, macs[len(macs)-1-chain.Size:len(macs):len(macs)])
+		args = append(args, int64(e.Seq), nanos(e.At), e.Kind, e.Session, e.Run, e.Call, e.Tool, int64(e.Mark), leaf, macs[begin:len(macs):len(macs)])
 	}
 	first := int64(entries[0].Seq)
 	n, err := w.c.exec(insertEntries[len(entries)-1], append(args, w.epoch, first-1)...)
@@ -145,20 +153,31 @@ func nanos(t time.Time) driver.Value {
 	return t.UnixNano()
 }
 
-// index brings the table call up to date.
-func (w *writer) index() error {
-	if _, err := w.c.exec(indexCalls); err != nil {
-		return err
+// index brings the tables call and session up to date, and, when it is due or all is wanted, the tree of
+// the sessions.
+func (w *writer) index(all bool) error {
+	for _, query := range []string{indexCalls, indexSessions, "UPDATE owner SET indexed = (SELECT coalesce(max(seq), 0) FROM entry)"} {
+		if _, err := w.c.exec(query); err != nil {
+			return err
+		}
 	}
-	_, err := w.c.exec("UPDATE owner SET indexed = (SELECT coalesce(max(seq), 0) FROM entry)")
 	w.due = 0
-	return err
+	if w.ends.changed >= rootEverySessions || w.head-w.rooted >= rootEvery || all && w.head > w.rooted {
+		return w.plant()
+	}
+	return nil
 }
+
+// indexSessions notes how far each session goes.
+const indexSessions = `
+INSERT INTO session SELECT session, max(seq) FROM entry WHERE seq > (SELECT indexed FROM owner) GROUP BY session
+ON CONFLICT (id) DO UPDATE SET last = excluded.last`
 
 // indexCalls adds to the table call what is not in it yet, as the view call_moving does.
 const indexCalls = `
-INSERT INTO call (first, session, call, run, tool, last, kind, opened, started, ended, opened_at, ended_at, entries)
-SELECT * FROM call_news WHERE true
+INSERT INTO call (first, session, call, run, tool, last, kind, opened, started, ended, opened_at, ended_at, entries, undoing, unknown)
+SELECT first, session, call, run, tool, last, kind, opened, started, ended, opened_at, ended_at, entries, undoing, unknown
+FROM call_news WHERE true
 ON CONFLICT (session, call) DO UPDATE SET
   last = excluded.last, kind = excluded.kind,
   run = coalesce(nullif(run, ''), excluded.run),
@@ -167,4 +186,5 @@ ON CONFLICT (session, call) DO UPDATE SET
   started = coalesce(started, excluded.started),
   ended = CASE WHEN excluded.opened IS NULL THEN coalesce(excluded.ended, ended) ELSE excluded.ended END,
   ended_at = CASE WHEN excluded.opened IS NULL THEN coalesce(excluded.ended_at, ended_at) ELSE excluded.ended_at END,
-  entries = entries || ',' || excluded.entries`
+  entries = entries || ',' || excluded.entries,
+  undoing = coalesce(excluded.undoing, undoing), unknown = coalesce(excluded.unknown, unknown)`

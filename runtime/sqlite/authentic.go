@@ -7,15 +7,30 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/ambit-tools/ambit/runtime/journal"
 	"github.com/ambit-tools/ambit/runtime/sqlite/internal/chain"
+	"github.com/ambit-tools/ambit/runtime/sqlite/internal/trie"
 )
 
+// A standing is how far a store goes.
+type standing struct {
+	last   uint64
+	tail   chain.MAC // of the last entry
+	rooted uint64    // the entries that the tree of the sessions covers
+	root   trie.Root
+	since  []journal.Entry // those that it does not cover
+}
+
 // authenticate refuses a store that is not the one of the keys, is older than a
-// head, or has an entry after it that does not verify. It returns the last
-// position and its authenticator. Entries below the head are read only when something
-// is wrong, so that the error names the first that does not verify.
-func (r *reader) authenticate(ctx context.Context, h *chain.Head) (last uint64, tail chain.MAC, err error) {
-	last, tail, err = r.compare(ctx, h)
+// head, or has an entry after it that does not verify. Entries below the head that the tree of the sessions
+// covers are read only when something is wrong, so that the error names the first that does not verify.
+func (r *reader) authenticate(ctx context.Context, h *chain.Head) (at standing, err error) {
+	at, err = r.compare(ctx, h)
+	return at, r.first(ctx, err)
+}
+
+// first returns the error of the first entry that does not verify, where err is that of a later one.
+func (r *reader) first(ctx context.Context, err error) error {
 	var forged *ForgedError
 	for after := uint64(0); errors.As(err, &forged) && after+1 < forged.Seq; {
 		list, first := r.Read(ctx, after, followed)
@@ -23,63 +38,95 @@ func (r *reader) authenticate(ctx context.Context, h *chain.Head) (last uint64, 
 		case first != nil:
 			err = first
 		case len(list) == 0:
-			return 0, tail, err
+			return err
 		}
 		after += uint64(len(list))
 	}
-	return last, tail, err
+	return err
 }
 
 // compare is authenticate without the look for the first entry.
-func (r *reader) compare(ctx context.Context, h *chain.Head) (last uint64, tail chain.MAC, err error) {
-	var id []byte
-	var epoch, indexed uint64
-	err = r.rows(ctx, func(rows *sql.Rows) error { return rows.Scan(&id, &epoch, &indexed, &last) },
-		"SELECT store, epoch, indexed, (SELECT coalesce(max(seq), 0) FROM entry) FROM owner")
+func (r *reader) compare(ctx context.Context, h *chain.Head) (at standing, err error) {
+	var id, root, mac []byte
+	var epoch uint64
+	err = r.rows(ctx, func(rows *sql.Rows) error { return rows.Scan(&id, &epoch, &at.rooted, &root, &mac, &at.last) },
+		"SELECT store, epoch, rooted, root, mac, (SELECT coalesce(max(seq), 0) FROM entry) FROM owner")
 	switch {
 	case err != nil:
-		return 0, tail, r.explain(ctx, err)
+		return at, r.explain(ctx, err)
 	case !bytes.Equal(id, r.secret.ID[:]):
-		return 0, tail, fmt.Errorf("open the store %q: %w: it is that of another store; restore the one that belongs to it", r.path, ErrKeys)
-	case last < h.Size || epoch < h.Epoch:
-		return 0, tail, fmt.Errorf("open the store %q: %w: it has %d entries and its owner was the %d., by its keys there were at least %d and the %d.; "+
-			"put the newer one back, or, "+hintRestored, r.path, ErrRolledBack, last, epoch, h.Size, h.Epoch, r.path)
+		return at, fmt.Errorf("open the store %q: %w: it is that of another store; restore the one that belongs to it", r.path, ErrKeys)
+	case at.last < h.Size || epoch < h.Epoch:
+		return at, fmt.Errorf("open the store %q: %w: it has %d entries and its owner was the %d., by its keys there were at least %d and the %d.; "+
+			"put the newer one back, or, "+hintRestored, r.path, ErrRolledBack, at.last, epoch, h.Size, h.Epoch, r.path)
+	case at.rooted < h.Rooted:
+		return at, fmt.Errorf("open the store %q: %w: the tree of its sessions covers %d entries, by its keys it covered at least %d; put the newer one back, or, "+
+			hintRestored, r.path, ErrRolledBack, at.rooted, h.Rooted, r.path)
+	case at.rooted > at.last:
+		return at, r.badTree(fmt.Sprintf("it covers %d entries, and there are %d", at.rooted, at.last))
 	}
-	tail = chain.New(r.secret).First()
-	if h.Size > 0 {
-		if tail, _, err = r.stored(ctx, h.Size); err != nil {
-			return 0, tail, err
-		}
+	if m, err := r.macAt(ctx, h.Size); err != nil {
+		return at, err
+	} else if m != h.Tail {
+		return at, r.forged(h.Size, whatFork)
 	}
-	if tail != h.Tail {
-		return 0, tail, r.forged(h.Size, whatFork)
+	if err := r.follow(ctx, min(at.rooted, h.Size), &at); err != nil {
+		return at, err
 	}
-	return r.follow(ctx, h.Size, last, tail)
+	m, err := r.macAt(ctx, at.rooted)
+	if err == nil && !chain.New(r.secret).HoldsRoot(at.rooted, root, mac, m) {
+		err = r.badTree("its root is not authentic")
+	}
+	copy(at.root[:], root)
+	return at, err
+}
+
+// badTree is the error of a tree of the sessions that an owner did not write.
+func (r *reader) badTree(what string) error {
+	return fmt.Errorf("open the store %q: %w: the tree of its sessions: %s; keep the store as it is, and go on with a copy of it and of its keys file that were made together",
+		r.path, ErrForged, what)
 }
 
 // followed is how many entries are read at once.
 const followed = 1024
 
 // follow verifies the entries after a position up to the last one.
-func (r *reader) follow(ctx context.Context, after, last uint64, tail chain.MAC) (uint64, chain.MAC, error) {
+func (r *reader) follow(ctx context.Context, after uint64, at *standing) (err error) {
 	more := false
-	for after < last {
+	if at.tail, err = r.macAt(ctx, after); err != nil {
+		return err
+	}
+	for after < at.last {
 		list, err := r.Read(ctx, after, followed)
 		if err != nil {
-			return 0, tail, err
+			return err
 		}
 		if len(list) == 0 {
 			break
 		}
 		after += uint64(len(list))
-		if tail, more, err = r.stored(ctx, after); err != nil {
-			return 0, tail, err
+		for i := range list {
+			if list[i].Seq > at.rooted {
+				at.since = append(at.since, list[i])
+			}
+		}
+		if at.tail, more, err = r.stored(ctx, after); err != nil {
+			return err
 		}
 	}
-	if more {
-		return 0, tail, r.forged(after, whatHalf)
+	if at.last = after; more {
+		return r.forged(after, whatHalf)
 	}
-	return after, tail, nil
+	return nil
+}
+
+// macAt returns the stored authenticator of an entry, or what the first entry is chained to.
+func (r *reader) macAt(ctx context.Context, seq uint64) (m chain.MAC, err error) {
+	if seq == 0 {
+		return chain.New(r.secret).First(), nil
+	}
+	m, _, err = r.stored(ctx, seq)
+	return m, err
 }
 
 // stored returns the authenticator of an entry as it is stored, and whether more
@@ -89,9 +136,9 @@ func (r *reader) stored(ctx context.Context, seq uint64) (m chain.MAC, more bool
 	if err = r.rows(ctx, func(rows *sql.Rows) error { return rows.Scan(&text) }, "SELECT mac FROM entry WHERE seq = ?", int64(seq)); err != nil {
 		return m, false, r.explain(ctx, err)
 	}
-	flags, m, ok := chain.ParseColumn(text)
+	column, ok := chain.ParseColumn(text)
 	if !ok {
 		return m, false, r.forged(seq, chain.NotAuthentic)
 	}
-	return m, flags&chain.FlagMore != 0, nil
+	return column.MAC, column.Flags&chain.FlagMore != 0, nil
 }

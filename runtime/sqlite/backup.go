@@ -68,7 +68,7 @@ func (r *Reader) vacuumInto(path string) (err error) {
 	return errors.Join(err, c.close())
 }
 
-// VerifyCopy verifies every entry of a store that no process has open, by its keys file. It writes
+// VerifyCopy verifies every entry of a store that no process has open, and the tree of its sessions, by its keys file. It writes
 // nothing. It returns how many entries there are.
 func VerifyCopy(ctx context.Context, path string) (entries uint64, err error) {
 	r, err := OpenReader(path, WithKeys(keysName(path)))
@@ -89,7 +89,7 @@ func VerifyCopy(ctx context.Context, path string) (entries uint64, err error) {
 		}
 		after += uint64(len(list))
 	}
-	return entries, nil
+	return entries, r.VerifySessions(ctx)
 }
 
 // Reserve takes the lock of a store that is about to be put at path, so that no process opens or

@@ -21,7 +21,7 @@ type CallFilter struct {
 	Until      time.Time // opened before that
 	Before     uint64    // first entry is before this one: to go on after the last row
 	Unfinished bool      // opened and not ended
-	Unsettled  bool      // ended, and the last entry does not say that the outcome is known: among them are all whose outcome is unknown
+	Unresolved bool      // the outcome is unknown, and nothing has resolved it
 	Limit      int       // at most so many; 0: 100
 }
 
@@ -60,8 +60,8 @@ func (f *CallFilter) where() (where string, args []any) {
 	if f.Unfinished {
 		where += " AND " + unfinished
 	}
-	if f.Unsettled {
-		where += " AND " + unsettled
+	if f.Unresolved {
+		where += " AND " + unresolved
 	}
 	return where, args
 }
@@ -79,9 +79,11 @@ type CallRow struct {
 // unfinished is the condition of the index call_unfinished.
 const unfinished = "opened IS NOT NULL AND ended IS NULL"
 
-// unsettled is the condition of the index call_unsettled. The last entry of a call whose outcome is unknown
-// is of another kind than these.
-const unsettled = "ended IS NOT NULL AND kind NOT IN ('tool.completed', 'tool.failed', 'tool.denied', 'tool.undone')"
+// unresolved is the condition of the index call_unknown.
+const unresolved = "unknown > 0"
+
+// callColumns are the columns of a CallRow.
+const callColumns = "first, session, call, run, tool, last, kind, opened, started, ended, opened_at, ended_at"
 
 // defaultCalls is how many calls are listed without a limit.
 const defaultCalls = 100
@@ -108,7 +110,7 @@ func (r *reader) Calls(ctx context.Context, f CallFilter) (list []CallRow, err e
 		c.OpenedAt, c.EndedAt = moment(openedAt), moment(endedAt)
 		list = append(list, c)
 		return err
-	}, "SELECT * FROM (SELECT * FROM call_settled WHERE "+where+settled+before+" ORDER BY first DESC LIMIT ?) UNION ALL SELECT * FROM call_moving WHERE "+where+
+	}, "SELECT * FROM (SELECT "+callColumns+" FROM call_settled WHERE "+where+settled+before+" ORDER BY first DESC LIMIT ?) UNION ALL SELECT "+callColumns+" FROM call_moving WHERE "+where+
 		" ORDER BY first DESC LIMIT ?", slices.Concat(args, since, until, []any{f.Limit}, args, []any{f.Limit})...)
 	return list, err
 }

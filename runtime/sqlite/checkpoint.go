@@ -53,11 +53,11 @@ func (w *writer) tailAt(seq uint64) (m chain.MAC, err error) {
 		return m, errors.Join(err, refusal{fmt.Errorf("entry %d is not there", seq)})
 	}
 	stored, _ := row[0].([]byte)
-	_, m, ok := chain.ParseColumn(stored)
+	column, ok := chain.ParseColumn(stored)
 	if !ok {
 		return m, refusal{chain.ErrMAC}
 	}
-	return m, nil
+	return column.MAC, nil
 }
 
 // Checkpoints returns all checkpoints, the smallest first. The error is [ErrForged]

@@ -39,10 +39,13 @@ func (s *Store) refresh(ctx context.Context) error {
 	case ring.Secret != s.ring.Secret:
 		return fmt.Errorf("the store %q: %w: %q has become that of another store; put back the one that belongs to it", s.path, ErrKeys, keysName(s.path))
 	}
-	last, tail, err := s.authenticate(ctx, &ring.head)
+	at, err := s.authenticate(ctx, &ring.head)
+	if err == nil {
+		err = s.continueAt(ctx, &at)
+	}
 	if err != nil {
 		return err
 	}
-	s.ring.head, s.w.head, s.w.tail = ring.head, last, tail
+	s.ring.head = ring.head
 	return s.setHead(s.w.durable())
 }

@@ -32,13 +32,13 @@ func (s *Store) Close() error {
 	return nil
 }
 
-// settle brings the index of calls and the head up to date. s.kmu and w.mu are held.
+// settle brings the indexes, the tree of the sessions and the head up to date. s.kmu and w.mu are held.
 func (s *Store) settle() error {
 	err := s.w.transact(func() error {
 		if err := s.w.owned(); err != nil {
 			return err
 		}
-		if err := s.w.index(); err != nil {
+		if err := s.w.index(true); err != nil {
 			return err
 		}
 		_, err := s.w.c.exec("UPDATE owner SET closed = 1")

@@ -50,4 +50,6 @@ func (e *ForgedError) ForgedAt() uint64 { return e.Seq }
 const (
 	whatFork = "it is not the one that the head in the keys file is about"
 	whatHalf = "the journal ends within a transaction"
+	// whatSession is that of an entry of a session that is read back.
+	whatSession = "its authenticator is not one of the store's owner, or it is not the entry that the session goes on from"
 )

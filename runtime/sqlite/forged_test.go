@@ -184,7 +184,7 @@ func TestFormerLayoutIsRefused(t *testing.T) {
 	require.NoError(t, os.Remove(closed+".keys"))
 	err = refused(t, closed)
 	require.ErrorIs(t, err, sqlite.ErrVersion)
-	require.ErrorContains(t, err, "in a store of an earlier version nothing says who has written an entry")
+	require.ErrorContains(t, err, "in a store of an earlier version nothing proves where each session ends")
 	_, err = sqlite.OpenReader(closed)
 	require.ErrorIs(t, err, sqlite.ErrVersion)
 }
@@ -236,7 +236,7 @@ func TestChainBeginsAtACheckpoint(t *testing.T) {
 func TestReadersAuthenticate(t *testing.T) {
 	crashed, closed := written(t)
 	for _, path := range []string{crashed, closed} {
-		r, err := sqlite.OpenReader(path, sqlite.WithKeys(closed+".keys"))
+		r, err := sqlite.OpenReader(path, sqlite.WithKeys(path+".keys"))
 		require.NoError(t, err)
 		n, err := r.Authenticate(t.Context())
 		if path == closed {

@@ -212,7 +212,7 @@ func (v *victim) forge(rng *rand.Rand, donor string) forgery {
 		return forgery{what: fmt.Sprintf("%s: %s %v", what, query, args), at: at, do: func(t *testing.T, path string) { change(t, path, query, args...) }}
 	}
 	approval := "(SELECT min(seq) FROM donor.entry WHERE kind = 'approval.decided')"
-	switch rng.IntN(10) {
+	switch rng.IntN(11) {
 	case 0: // append what the donor has, or what is there, with authenticators of either
 		return sql("append", v.size+1, fmt.Sprintf("ATTACH ? AS donor; INSERT INTO entry SELECT %d, at, kind, session, run, call, tool, mark, leaf, %s FROM donor.entry WHERE seq = %s",
 			v.size+1, v.mac(rng), approval), donor)
@@ -244,8 +244,25 @@ UPDATE entry SET seq = seq - 999 WHERE seq > 1000`, seq, seq, v.mac(rng), approv
 		queries := []string{"DELETE FROM migration", "DELETE FROM migration WHERE version > 2; UPDATE migration SET version = 1", "UPDATE owner SET store = zeroblob(16)", "UPDATE owner SET epoch = 0",
 			"DELETE FROM owner", "UPDATE entry SET mac = x''", "DELETE FROM migration WHERE version > 2; UPDATE migration SET version = 1; ALTER TABLE entry DROP COLUMN mac", "DELETE FROM entry; DELETE FROM checkpoint"}
 		return sql("make it another", 0, queries[rng.IntN(len(queries))])
+	case 9:
+		return sql("tree", 0, v.tree(rng), donor)
 	}
 	return sql("repeat", v.size+1, fmt.Sprintf("INSERT INTO entry SELECT %d, at, kind, session, run, call, tool, mark, leaf, mac FROM entry WHERE seq = %d", v.size+1, seq))
+}
+
+// tree returns a change of the tree of the sessions. The donor is attached, or is not used.
+func (v *victim) tree(rng *rand.Rand) string {
+	from := "donor"
+	if v.name == "closed" && rng.IntN(2) == 0 { // the tree of a crashed one is that of the older copy
+		from = "older"
+	}
+	changes := []string{
+		"DELETE FROM node", "UPDATE node SET data = x''", "UPDATE node SET data = CAST(substr(data, 1, 40) || x'00' || substr(data, 42) AS BLOB)", "UPDATE node SET path = path + 1",
+		"UPDATE owner SET root = randomblob(32)", "UPDATE owner SET mac = randomblob(32)", "UPDATE owner SET rooted = 0, root = x'', mac = x''", "UPDATE owner SET rooted = rooted - 1",
+		"DELETE FROM node; INSERT INTO node SELECT * FROM " + from + ".node",
+		"UPDATE owner SET (rooted, root, mac) = (SELECT rooted, root, mac FROM " + from + ".owner); DELETE FROM node; INSERT INTO node SELECT * FROM " + from + ".node",
+	}
+	return "ATTACH ? AS donor; ATTACH '" + v.older + "' AS older; " + changes[rng.IntN(len(changes))]
 }
 
 // mac returns an authenticator that is there, or none of any.
@@ -303,6 +320,9 @@ func TestForgeries(t *testing.T) {
 			copyVictim(t, v, dir)
 			path := filepath.Join(dir, "store")
 			f.do(t, path)
+			if !f.audited {
+				require.Error(t, verifyWithKeys(t.Context(), path), what)
+			}
 			a, err := startApp(t.Context(), path, signer, audit.FileAnchor{Path: filepath.Join(dir, "notes")})
 			require.Error(t, err, what)
 			require.Zero(t, a.ran.Load(), what)

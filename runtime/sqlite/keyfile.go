@@ -17,7 +17,7 @@ import (
 // keysLimit is how many bytes the keys file may have.
 const keysLimit = 1 << 20
 
-const keyFileVersion = 1
+const keyFileVersion = 2
 
 // A keyFile is what the keys file of a store says.
 type keyFile struct {
@@ -36,10 +36,12 @@ type storedKeys struct {
 }
 
 type storedHead struct {
-	Size  uint64 `json:"size"`
-	Tail  string `json:"tail"`
-	Epoch uint64 `json:"epoch"`
-	MAC   string `json:"mac"`
+	Size   uint64 `json:"size"`
+	Tail   string `json:"tail"`
+	Epoch  uint64 `json:"epoch"`
+	Rooted uint64 `json:"rooted"`
+	Root   string `json:"root"`
+	MAC    string `json:"mac"`
 }
 
 // newKeyFile returns the keys of a new store.
@@ -56,7 +58,7 @@ func (k *keyFile) encode(c *chain.Chain) ([]byte, error) {
 	m := c.Head(&k.head)
 	text, err := json.MarshalIndent(storedKeys{
 		Version: keyFileVersion, Store: hex.EncodeToString(k.ID[:]), Chain: k.Key[:], Keys: k.keys,
-		Head: &storedHead{k.head.Size, hex.EncodeToString(k.head.Tail[:]), k.head.Epoch, hex.EncodeToString(m[:])},
+		Head: &storedHead{k.head.Size, hex.EncodeToString(k.head.Tail[:]), k.head.Epoch, k.head.Rooted, hex.EncodeToString(k.head.Root[:]), hex.EncodeToString(m[:])},
 	}, "", "  ")
 	return append(text, '\n'), err
 }
@@ -74,6 +76,9 @@ func decodeKeys(text []byte) (*keyFile, error) {
 	}
 	if len(bytes.TrimSpace(text[dec.InputOffset():])) > 0 {
 		return nil, errors.New("something follows the keys")
+	}
+	if in.Version > 0 && in.Version < keyFileVersion {
+		return nil, fmt.Errorf("%w: its keys file has version %d and this program knows %d: %s", ErrVersion, in.Version, keyFileVersion, whyFormer)
 	}
 	if in.Version != keyFileVersion {
 		return nil, fmt.Errorf("it has version %d, and this program knows %d", in.Version, keyFileVersion)
@@ -95,12 +100,12 @@ func decodeKeys(text []byte) (*keyFile, error) {
 	for _, f := range []struct {
 		to   []byte
 		from string
-	}{{k.ID[:], in.Store}, {k.head.Tail[:], in.Head.Tail}, {m[:], in.Head.MAC}} {
+	}{{k.ID[:], in.Store}, {k.head.Tail[:], in.Head.Tail}, {k.head.Root[:], in.Head.Root}, {m[:], in.Head.MAC}} {
 		if n, err := hex.Decode(f.to, []byte(f.from[:min(len(f.from), 2*len(f.to))])); err != nil || n != len(f.to) || len(f.from) != 2*n {
 			return nil, fmt.Errorf("%.80q is not %d bytes in hexadecimal", f.from, len(f.to))
 		}
 	}
-	k.head.Size, k.head.Epoch = in.Head.Size, in.Head.Epoch
+	k.head.Size, k.head.Epoch, k.head.Rooted = in.Head.Size, in.Head.Epoch, in.Head.Rooted
 	if want := chain.New(&k.Secret).Head(&k.head); !hmac.Equal(want[:], m[:]) {
 		return nil, errors.New("its head is not signed with its key")
 	}
@@ -122,6 +127,9 @@ func readKeys(file string, disk Disk) (*keyFile, error) {
 		return nil, fmt.Errorf("read the keys in %q: %w", file, err)
 	}
 	k, err := decodeKeys(text)
+	if errors.Is(err, ErrVersion) {
+		return nil, fmt.Errorf("read the keys in %q: %w", file, err)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("%w: read the keys in %q: %w; restore that file", ErrKeys, file, err)
 	}

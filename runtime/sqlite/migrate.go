@@ -22,9 +22,13 @@ var (
 	ErrNotStore = errors.New("the file is not a store")
 )
 
-// firstVersion is the first version that this program supports. Version 1 had no
-// authenticators, so the writer of an entry in such a store cannot be verified.
-const firstVersion = 2
+// firstVersion is the first version that this program supports. Version 1 had no authenticators; in versions 2 to
+// 4 no tree of the sessions proves where each of them ends.
+const firstVersion = 5
+
+// whyFormer says why a store of an earlier version is refused, and what to do.
+const whyFormer = "in a store of an earlier version nothing proves where each session ends, " +
+	"so it cannot be continued; keep it with the program that wrote it, and begin a new one under another name"
 
 // applicationID is in the head of the file: "Ambt".
 const applicationID = 0x416d6274
@@ -89,8 +93,7 @@ func known(version int64) error {
 	}
 	switch newest := list[len(list)-1].version; {
 	case version < firstVersion:
-		return fmt.Errorf("%w: it has version %d and this program knows %s: in a store of an earlier version nothing says who has written an entry, "+
-			"so it cannot be continued; keep it, and begin a new one under another name", ErrVersion, version, versions(newest))
+		return fmt.Errorf("%w: it has version %d and this program knows %s: %s", ErrVersion, version, versions(newest), whyFormer)
 	case version > newest:
 		return fmt.Errorf("%w: it has version %d and this program knows %s; use a program that is at least as new as the one that wrote it",
 			ErrVersion, version, versions(newest))

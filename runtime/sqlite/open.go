@@ -34,6 +34,7 @@ func open(path string, o options) (*Store, error) {
 	}
 	s := &Store{unlock: unlock, renewal: o.renewal}
 	s.path, s.disk, s.header.after = path, o.disk, o.after
+	s.w.path, s.w.back = path, s.walk
 	if err := s.open(o.wait); err != nil {
 		return nil, errors.Join(err, s.release())
 	}
@@ -59,8 +60,9 @@ func (s *Store) open(wait time.Duration) error {
 	if err := s.connect("ro"); err != nil {
 		return err
 	}
+	var at *standing
 	if !fresh {
-		if err := s.examine(context.Background()); err != nil {
+		if at, err = s.examine(context.Background()); err != nil {
 			return err
 		}
 	}
@@ -69,6 +71,9 @@ func (s *Store) open(wait time.Duration) error {
 	}
 	if err = s.inherit(); err == nil {
 		err = s.takeOver(wait, func() error { return s.own(time.Now()) })
+	}
+	if err == nil && at != nil {
+		err = s.continueAt(context.Background(), at)
 	}
 	if err == nil {
 		err = s.renew(time.Now())

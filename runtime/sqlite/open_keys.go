@@ -50,25 +50,26 @@ func (s *Store) gone(ring *keyFile) error {
 }
 
 // examine refuses a store that is damaged, or not the one of its keys. It only reads.
-func (s *Store) examine(ctx context.Context) error {
+// It returns how far the store goes; nil: there is none yet.
+func (s *Store) examine(ctx context.Context) (*standing, error) {
 	if err := s.inspect(ctx); err != nil {
-		return err
+		return nil, err
 	}
 	version, err := versionOf(ctx, s.db)
 	switch {
 	case err != nil:
-		return fmt.Errorf("open the store %q: %w", s.path, err)
+		return nil, fmt.Errorf("open the store %q: %w", s.path, err)
 	case version == 0 && s.ring == nil:
-		return s.newKeys()
+		return nil, s.newKeys()
 	case version == 0 && s.ring.head.Epoch > 0 && !s.renewal.begins():
-		return s.gone(s.ring)
+		return nil, s.gone(s.ring)
 	case version == 0:
-		return nil
+		return nil, nil
 	case s.renewal.begins():
-		return s.there()
+		return nil, s.there()
 	case s.ring == nil:
-		return fmt.Errorf("open the store %q: %w: there is no file %q; restore it: without it nothing says who has written an entry", s.path, ErrKeys, keysName(s.path))
+		return nil, fmt.Errorf("open the store %q: %w: there is no file %q; restore it: without it nothing says who has written an entry", s.path, ErrKeys, keysName(s.path))
 	}
-	s.w.head, s.w.tail, err = s.authenticate(ctx, s.base())
-	return err
+	at, err := s.authenticate(ctx, s.base())
+	return &at, err
 }

@@ -94,8 +94,8 @@ func (r *Reader) Authenticate(ctx context.Context) (entries uint64, err error) {
 	if ring.Secret != *r.secret {
 		return 0, fmt.Errorf("authenticate the store %q: %w: %q was replaced meanwhile", r.path, ErrKeys, r.keys)
 	}
-	entries, _, err = r.authenticate(ctx, &ring.head)
-	return entries, err
+	at, err := r.authenticate(ctx, &ring.head)
+	return at.last, err
 }
 
 // ownedFor is how long an owner is believed to live that has not said so.

@@ -83,7 +83,7 @@ func TestKeys(t *testing.T) {
 	for name, damage := range map[string]string{
 		"empty": "", "cut": "{", "former": `{"a":"` + strings.Repeat("A", 43) + `="}`, "more": string(text) + "{}",
 		"unknown member": strings.Replace(string(text), `"version"`, `"x": 1, "version"`, 1),
-		"version":        strings.Replace(string(text), `"version": 1`, `"version": 2`, 1),
+		"version":        strings.Replace(string(text), `"version": 2`, `"version": 3`, 1),
 		"head":           strings.Replace(string(text), `"epoch": 2`, `"epoch": 3`, 1),
 		"id":             strings.Replace(string(text), `"store": "`, `"store": "00`, 1),
 		"short key":      strings.Replace(string(text), `"a": "`, `"a": "AAAA", "x": "`, 1),

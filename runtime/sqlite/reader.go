@@ -110,13 +110,17 @@ func (r *reader) entries(ctx context.Context, query string, args ...any) (list [
 // verified reports whether an entry verifies, by the column mac of the one before it.
 func (r *reader) verified(e *journal.Entry, stored, before []byte) bool {
 	l := chain.Link{Chain: chain.New(r.secret)}
+	column, ok := chain.ParseColumn(stored)
+	if !ok {
+		return false
+	}
 	if e.Seq == 1 {
 		l.Last = l.Chain.First()
-		return l.Next(e, stored)
+		return l.Next(e, &column)
 	}
-	var ok bool
-	_, l.Last, ok = chain.ParseColumn(before)
-	return ok && l.Next(e, stored)
+	previous, ok := chain.ParseColumn(before)
+	l.Last = previous.MAC
+	return ok && l.Next(e, &column)
 }
 
 // prepare returns the statement of a query, which ends with the pool.

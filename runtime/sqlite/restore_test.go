@@ -83,12 +83,19 @@ func fill(t *testing.T, s *sqlite.Store, from, to uint64) {
 
 // TestRestoreVerifiesAll refuses to continue a copy with an entry that is not authentic.
 func TestRestoreVerifiesAll(t *testing.T) {
-	_, closed := written(t)
-	change(t, closed, "UPDATE entry SET kind = 'x' WHERE seq = 2; DELETE FROM entry WHERE seq > 10")
-	require.ErrorIs(t, refused(t, closed), sqlite.ErrRolledBack)
-	_, _, err := sqlite.Restore(closed, onPurpose)
+	older, closed := written(t)
+	keys, err := os.ReadFile(closed + ".keys")
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(older+".keys", keys, 0o600))
+	change(t, older, "UPDATE entry SET kind = 'x' WHERE seq = 2")
+	require.ErrorIs(t, refused(t, older), sqlite.ErrRolledBack)
+	_, _, err = sqlite.Restore(older, onPurpose)
 	require.ErrorIs(t, err, sqlite.ErrForged)
-	require.ErrorIs(t, refused(t, closed), sqlite.ErrRolledBack, "nothing was changed")
+	require.ErrorIs(t, refused(t, older), sqlite.ErrRolledBack, "nothing was changed")
+
+	change(t, closed, "DELETE FROM entry WHERE seq > 10")
+	_, _, err = sqlite.Restore(closed, onPurpose)
+	require.ErrorIs(t, err, sqlite.ErrForged, "a store that was cut is no copy of it: the tree of its sessions covers more")
 }
 
 // TestBegin makes a new store in the place of one that is gone.

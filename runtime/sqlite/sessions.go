@@ -4,30 +4,132 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
+	"errors"
 	"fmt"
-	"math"
 
 	"github.com/ambit-tools/ambit/runtime/journal"
+	"github.com/ambit-tools/ambit/runtime/sqlite/internal/chain"
+	"github.com/ambit-tools/ambit/runtime/sqlite/internal/pages"
+	"github.com/ambit-tools/ambit/runtime/sqlite/internal/trie"
 )
 
-// backStep is how many entries Back reads at once.
-const backStep = 256
+// backStep is how many entries Back reads at once at first, and maxBackStep at most.
+const (
+	backStep    = 8
+	maxBackStep = 256
+)
 
-// Back calls f with the entries of a session, the last one first. See [journal.Journal]. There is no index of
-// entries by session yet: it steps over those of all others.
-func (r *reader) Back(ctx context.Context, session string, before uint64, f func(*journal.Entry) bool) error {
-	before = min(before, math.MaxInt64)
-	for {
-		list, err := r.entries(ctx, "SELECT "+entryColumns+" WHERE e.session = ? AND e.seq < ? ORDER BY e.seq DESC LIMIT ?", session, int64(before), backStep)
+// backFrom calls f with the entries of a session before a position, the last one first. at is the step to the
+// last of all. Where before, or the position before it, has an entry of the session, it begins there.
+func (r *reader) backFrom(ctx context.Context, session string, before uint64, at pages.Step, f func(*journal.Entry) bool) error {
+	if before <= at.Seq {
+		if next, ok := r.stepBefore(ctx, session, before); ok {
+			at = next
+		}
+	}
+	return r.walk(ctx, session, at, func(e *journal.Entry) bool { return e.Seq >= before || f(e) })
+}
+
+// stepBefore returns the step to the last entry of a session before a position, if one look shows it.
+func (r *reader) stepBefore(ctx context.Context, session string, before uint64) (pages.Step, bool) {
+	if before > 0 {
+		if e, next, err := r.pages.At(ctx, r.secret, before); err == nil && e.Session == session {
+			return next, true
+		}
+	}
+	if before > 1 {
+		if e, _, err := r.pages.At(ctx, r.secret, before-1); err == nil && e.Session == session {
+			return pages.Step{Seq: before - 1}, true
+		}
+	}
+	return pages.Step{}, false
+}
+
+// walk calls f with the entries of a session from that of a step on, the last one first.
+func (r *reader) walk(ctx context.Context, session string, at pages.Step, f func(*journal.Entry) bool) error {
+	for n := backStep; at.Seq > 0; n = min(2*n, maxBackStep) {
+		if r.shut.Load() {
+			return fmt.Errorf("read %q: %w", r.path, journal.ErrClosed)
+		}
+		list, err := r.pages.Back(ctx, r.secret, session, &at, n)
 		for i := range list {
-			if before = list[i].Seq; !f(&list[i]) {
+			if !f(&list[i]) {
 				return nil
 			}
 		}
-		if err != nil || len(list) < backStep {
-			return err
+		switch {
+		case err == nil:
+		case errors.Is(err, chain.ErrMAC):
+			return r.first(ctx, r.forged(at.Seq, whatSession))
+		case errors.Is(err, pages.ErrMissing), damaged(err):
+			return &CorruptError{Path: r.path, Readable: at.Seq - 1, Damaged: at.Seq, Cause: err}
+		default:
+			return fmt.Errorf("read %q: %w", r.path, err)
 		}
 	}
+	return nil
+}
+
+// Back calls f with the entries of a session, the last one first. See [journal.Journal]. With keys it verifies
+// them as [Store.Back] does. Without them it goes by an index that a process without the keys can change.
+func (r *Reader) Back(ctx context.Context, session string, before uint64, f func(*journal.Entry) bool) error {
+	end := r.end
+	if r.secret != nil {
+		end = r.provedEnd
+	}
+	at, err := end(ctx, session)
+	if err != nil {
+		return err
+	}
+	return r.backFrom(ctx, session, before, at, f)
+}
+
+// end returns the step to the last entry of a session, by the index.
+func (r *Reader) end(ctx context.Context, session string) (at pages.Step, err error) {
+	err = r.rows(ctx, func(rows *sql.Rows) error { return rows.Scan(&at.Seq) }, `SELECT max(coalesce((SELECT last FROM session WHERE id = ?1), 0),
+  coalesce((SELECT max(seq) FROM entry WHERE seq > (SELECT indexed FROM owner) AND session = ?1), 0))`, session)
+	return at, err
+}
+
+// provedEnd returns the step to the last entry of a session, by the tree of the sessions and the entries that
+// it does not cover.
+func (r *Reader) provedEnd(ctx context.Context, session string) (pages.Step, error) {
+	proof, err := r.proof(ctx, chain.New(r.secret).Name(session))
+	if err != nil {
+		return pages.Step{}, err
+	}
+	leaf, found, err := trie.Find(proof, proof.root, chain.New(r.secret).Name(session))
+	if err != nil {
+		return pages.Step{}, forgedSession(r.path, session, err)
+	}
+	at := pages.Step{Seq: leaf.Last, Link: leaf.Tail, Linked: found}
+	for after := proof.rooted; ; {
+		list, err := r.Read(ctx, after, followed)
+		if err != nil {
+			return pages.Step{}, err
+		}
+		for i := range list {
+			if list[i].Session == session {
+				at = pages.Step{Seq: list[i].Seq} // the chain of all entries has proved it
+			}
+		}
+		if after += uint64(len(list)); len(list) < followed {
+			return at, nil
+		}
+	}
+}
+
+// Open returns the sessions in which a call or an undo has not ended, by the index of the calls. See
+// [journal.Journal].
+func (r *Reader) Open(ctx context.Context) (list []string, err error) {
+	const open = "(" + unfinished + " OR undoing > 0)"
+	err = r.rows(ctx, func(rows *sql.Rows) error {
+		var session string
+		err := rows.Scan(&session)
+		list = append(list, session)
+		return err
+	}, "SELECT session FROM call_settled WHERE "+unfinished+" UNION SELECT session FROM call_settled WHERE undoing > 0 UNION SELECT session FROM call_moving WHERE "+open+" ORDER BY session")
+	return list, err
 }
 
 // Entries returns the entries at positions. See [journal.Journal].
@@ -53,17 +155,4 @@ func (r *reader) Entries(ctx context.Context, seqs ...uint64) ([]journal.Entry, 
 		list = append(list, found[i])
 	}
 	return list, nil
-}
-
-// Open returns the sessions in which a call or an undo has not ended. See [journal.Journal].
-func (r *reader) Open(ctx context.Context) (list []string, err error) {
-	err = r.rows(ctx, func(rows *sql.Rows) error {
-		var session string
-		err := rows.Scan(&session)
-		list = append(list, session)
-		return err
-	}, "SELECT session FROM call_settled WHERE "+unfinished+" UNION SELECT session FROM call_moving WHERE "+unfinished+
-		` UNION SELECT session FROM entry WHERE mark >= 4 AND call <> '' GROUP BY session, call
-  HAVING max(CASE mark WHEN 4 THEN seq END) > coalesce(max(CASE mark WHEN 5 THEN seq END), 0) ORDER BY session`)
-	return list, err
 }

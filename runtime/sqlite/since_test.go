@@ -3,6 +3,7 @@ package sqlite
 import (
 	"database/sql"
 	"fmt"
+	"os"
 	"path/filepath"
 	"testing"
 	"time"
@@ -61,51 +62,29 @@ func TestSinceWhenTheClockGoesBack(t *testing.T) {
 	require.NoError(t, s.Close())
 }
 
-// TestStoreOfTheFormerVersion: a store of version 2 or 3 is brought to version 4, with its entries; a reader
-// lists the calls of one that no owner has brought there.
+// TestStoreOfTheFormerVersion: a store of an earlier version is refused with the reason and the remedy, by its
+// owner and by readers, and nothing of it is changed.
 func TestStoreOfTheFormerVersion(t *testing.T) {
-	for version, undo := range map[int]string{
-		3: "DROP INDEX call_session; DELETE FROM migration WHERE version > 3",
-		2: "DROP INDEX call_session; DROP INDEX call_tool; DROP INDEX call_run; DROP INDEX call_opened_at; DELETE FROM migration WHERE version > 2",
-	} {
-		t.Run(fmt.Sprint(version), func(t *testing.T) { broughtForward(t, undo) })
+	for version := range firstVersion {
+		path := filepath.Join(t.TempDir(), "store")
+		s, err := Open(path)
+		require.NoError(t, err)
+		require.NoError(t, s.Close())
+		former, err := sql.Open("sqlite", path)
+		require.NoError(t, err)
+		_, err = former.Exec("UPDATE migration SET version = ?", version)
+		require.NoError(t, err)
+		require.NoError(t, former.Close())
+		before, err := os.ReadFile(path)
+		require.NoError(t, err)
+		_, err = Open(path)
+		require.ErrorIs(t, err, ErrVersion)
+		require.ErrorContains(t, err, fmt.Sprintf("it has version %d and this program knows %d", version, firstVersion))
+		require.ErrorContains(t, err, "keep it with the program that wrote it, and begin a new one under another name")
+		_, err = OpenReader(path)
+		require.ErrorIs(t, err, ErrVersion)
+		after, err := os.ReadFile(path)
+		require.NoError(t, err)
+		require.Equal(t, before, after)
 	}
-}
-
-// broughtForward makes a store, undoes the last steps in it, and wants the next owner to do them again.
-func broughtForward(t *testing.T, undo string) {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), "store")
-	s, err := Open(path)
-	require.NoError(t, err)
-	require.NoError(t, s.Append(t.Context(), []journal.Entry{{Seq: 1, At: time.Unix(1, 0), Kind: "k", Session: "s", Run: "r", Call: "c", Tool: "t", Mark: journal.MarkOpened, Leaf: []byte("{}")}}))
-	require.NoError(t, s.Close())
-	former, err := sql.Open("sqlite", path)
-	require.NoError(t, err)
-	_, err = former.Exec(undo)
-	require.NoError(t, err)
-	require.NoError(t, former.Close())
-	f := CallFilter{Session: "s", Run: "r", Tool: "t", Prefix: true, Since: time.Unix(1, 0)}
-	r, err := OpenReader(path)
-	require.NoError(t, err)
-	before, err := r.Calls(t.Context(), f)
-	require.NoError(t, err)
-	require.Len(t, before, 1)
-	require.NoError(t, r.Close())
-
-	s, err = Open(path)
-	require.NoError(t, err)
-	after, err := s.Calls(t.Context(), f)
-	require.NoError(t, err)
-	assert.Equal(t, before, after)
-	version, err := versionOf(t.Context(), s.db)
-	require.NoError(t, err)
-	assert.EqualValues(t, 4, version)
-	for query, index := range map[string]string{
-		"SELECT * FROM call WHERE tool = ? ORDER BY first DESC": "call_tool", "SELECT * FROM call WHERE run = ? ORDER BY first DESC": "call_run",
-		"SELECT first FROM call WHERE opened_at >= ?": "call_opened_at", "SELECT * FROM call WHERE session = ? ORDER BY first DESC": "call_session",
-	} {
-		assert.Contains(t, plan(t, s.db, query)[0], index)
-	}
-	require.NoError(t, s.Close())
 }

@@ -8,6 +8,8 @@ import (
 
 	"github.com/ambit-tools/ambit/runtime/journal"
 	"github.com/ambit-tools/ambit/runtime/sqlite/internal/chain"
+	"github.com/ambit-tools/ambit/runtime/sqlite/internal/pages"
+	"github.com/ambit-tools/ambit/runtime/sqlite/internal/trie"
 )
 
 const (
@@ -32,6 +34,10 @@ type writer struct {
 	epoch         int64
 	head          uint64
 	tail          chain.MAC // the authenticator of the last entry
+	rooted        uint64    // the entries that the tree of the sessions covers
+	root          trie.Root
+	ends          ends // of the sessions
+	back          func(ctx context.Context, session string, at pages.Step, f func(*journal.Entry) bool) error
 	chain         *chain.Chain
 	frames, moved int64 // of the write-ahead log, at the last checkpoint
 	lost          error // why nothing may be written any more
@@ -120,7 +126,6 @@ func (w *writer) present(ops []*op) {
 
 // watch remembers which files are written.
 func (w *writer) watch(path string, disk Disk) error {
-	w.path = path
 	for _, name := range []string{path, path + "-wal"} {
 		same, err := disk.Watch(name)
 		if err != nil {
@@ -139,7 +144,13 @@ func (w *writer) one(o *op) error {
 		return err
 	}
 	before := w.durable()
+	changed := w.ends.changed
 	err := o.do(w) // a statement outside of a transaction is one by itself
+	if err == nil {
+		w.ends.keep(w.rooted)
+		return nil
+	}
+	w.ends.takeBack(changed)
 	if full(err) {
 		return w.takenBack(err, before)
 	}
@@ -162,13 +173,14 @@ func (w *writer) transact(f func() error) error {
 	if err := w.usable(); err != nil {
 		return err
 	}
-	before, due := w.durable(), w.due
+	before, due, changed := w.durable(), w.due, w.ends.changed
 	if _, err := w.c.exec("BEGIN IMMEDIATE"); err != nil {
 		return w.settle(err)
 	}
 	err := f()
 	if err == nil {
 		if _, err = w.c.exec("COMMIT"); err == nil {
+			w.ends.keep(w.rooted)
 			return nil
 		}
 		if !full(err) { // the error does not say whether it is on disk
@@ -176,7 +188,8 @@ func (w *writer) transact(f func() error) error {
 		}
 		_, _ = w.c.exec("ROLLBACK") // which SQLite may have done already
 	}
-	w.head, w.tail, w.due = before.Size, before.Tail, due
+	w.head, w.tail, w.rooted, w.root, w.due = before.Size, before.Tail, before.Rooted, before.Root, due
+	w.ends.takeBack(changed)
 	if full(err) {
 		return w.takenBack(err, before)
 	}
@@ -269,5 +282,5 @@ func (w *writer) checkpoint() {
 // durable returns the head as far as the disk has it. w.mu is held, and no
 // transaction is under way.
 func (w *writer) durable() chain.Head {
-	return chain.Head{Size: w.head, Tail: w.tail, Epoch: uint64(w.epoch)}
+	return chain.Head{Size: w.head, Tail: w.tail, Epoch: uint64(w.epoch), Rooted: w.rooted, Root: w.root}
 }

@@ -27,10 +27,12 @@ const KeySize = 32
 // kind is never one of another.
 const (
 	domainBegin      = "ambit store begin 1\n"
-	domainEntry      = "ambit store entry 1\n"
-	domainHead       = "ambit store head 1\n"
+	domainEntry      = "ambit store entry 2\n"
+	domainHead       = "ambit store head 2\n"
 	domainCheckpoint = "ambit store checkpoint 1\n"
 	domainState      = "ambit store state 1\n"
+	domainName       = "ambit store session name 1\n"
+	domainRoot       = "ambit store root 1\n"
 )
 
 // FlagMore is a flag of an entry, which are the first byte of its column mac: more
@@ -54,6 +56,9 @@ type Head struct {
 	Size  uint64 // entries
 	Tail  MAC    // the authenticator of the last one
 	Epoch uint64 // of the owner; 0: the store was never made to its end
+
+	Rooted uint64     // the entries that Root is about
+	Root   [Size]byte // of the tree of the sessions
 }
 
 // NotAuthentic is the text of ErrMAC.
@@ -105,8 +110,8 @@ func (c *Chain) First() MAC {
 }
 
 // Entry returns the authenticator of an entry after one with the authenticator
-// before. Of the flags it looks at FlagMore.
-func (c *Chain) Entry(before MAC, e *journal.Entry, flags byte) (byte, MAC) {
+// before, which follows another one in its session. Of the flags it looks at FlagMore.
+func (c *Chain) Entry(before MAC, back Back, e *journal.Entry, flags byte) (byte, MAC) {
 	at := int64(0)
 	flags &= FlagMore
 	if !e.At.IsZero() {
@@ -116,6 +121,8 @@ func (c *Chain) Entry(before MAC, e *journal.Entry, flags byte) (byte, MAC) {
 	c.begin(domainEntry)
 	c.buf = append(c.buf, before[:]...)
 	c.number(e.Seq)
+	c.number(back.Distance)
+	c.buf = append(c.buf, back.Link[:]...)
 	c.buf = append(c.buf, flags)
 	c.number(uint64(at))
 	c.buf = append(c.buf, byte(e.Mark))
@@ -148,16 +155,9 @@ func (c *Chain) Head(h *Head) MAC {
 	c.number(h.Size)
 	c.buf = append(c.buf, h.Tail[:]...)
 	c.number(h.Epoch)
+	c.number(h.Rooted)
+	c.buf = append(c.buf, h.Root[:]...)
 	return c.end(nil)
-}
-
-// ParseColumn splits what the column mac of an entry has. It reports false for what
-// no owner stores there.
-func ParseColumn(b []byte) (flags byte, m MAC, ok bool) {
-	if len(b) != 1+Size {
-		return 0, m, false
-	}
-	return b[0], MAC(b[1:]), true
 }
 
 // A Link verifies entries that follow each other.
@@ -167,16 +167,12 @@ type Link struct {
 }
 
 // Next reports whether an entry with a column mac follows the last one.
-func (l *Link) Next(e *journal.Entry, stored []byte) bool {
-	flags, m, ok := ParseColumn(stored)
-	if !ok {
+func (l *Link) Next(e *journal.Entry, stored *Column) bool {
+	flags, want := l.Chain.Entry(l.Last, stored.Back, e, stored.Flags)
+	if flags != stored.Flags || !hmac.Equal(want[:], stored.MAC[:]) {
 		return false
 	}
-	was, want := l.Chain.Entry(l.Last, e, flags)
-	if was != flags || !hmac.Equal(want[:], m[:]) {
-		return false
-	}
-	l.Last = m
+	l.Last = stored.MAC
 	return true
 }
 

@@ -24,6 +24,7 @@ type conn struct {
 	mac, checkpoint  uintptr // likewise; 0: not needed yet
 	texts            texts
 	chain            *chain.Chain // nil: not needed yet
+	column           chain.Column // the column mac of the last entry that was read
 }
 
 // There is no limit in them: SQLite would compile a statement with a variable limit
@@ -120,8 +121,8 @@ func (s *conn) fault(rc int32) error {
 	return &Fault{int(rc), text + " (" + strconv.Itoa(int(rc)) + ")"}
 }
 
-// step goes to the next row of a statement, if there is one.
-func (s *conn) step(stmt uintptr) (bool, error) {
+// next goes to the next row of a statement, if there is one.
+func (s *conn) next(stmt uintptr) (bool, error) {
 	switch rc := sqlite3.Xsqlite3_step(s.tls, stmt); rc {
 	case sqlite3.SQLITE_ROW:
 		return true, nil
@@ -137,5 +138,5 @@ func (s *conn) start(stmt uintptr, after uint64) (bool, error) {
 	if rc := sqlite3.Xsqlite3_bind_int64(s.tls, stmt, 1, int64(after)); rc != sqlite3.SQLITE_OK {
 		return false, s.fault(rc)
 	}
-	return s.step(stmt)
+	return s.next(stmt)
 }

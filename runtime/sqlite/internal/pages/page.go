@@ -56,7 +56,7 @@ func (s *conn) read(ctx context.Context, keys *chain.Secret, after uint64, limit
 		if list = append(list, e); len(list) == limit {
 			return list, nil
 		}
-		if more, err = s.step(s.entries); err != nil {
+		if more, err = s.next(s.entries); err != nil {
 			return list, err
 		}
 	}
@@ -172,7 +172,7 @@ func (p *privates) take(e *journal.Entry, room *chunk) error {
 	if e.Private = room.keep(data); e.Private == nil {
 		e.Private = []byte{} // it is there
 	}
-	return p.at(p.s.step(p.s.private))
+	return p.at(p.s.next(p.s.private))
 }
 
 // A chunk is memory for the bytes of several entries. It is small enough that an

@@ -34,15 +34,24 @@ func NewPool(source string, most int) Pool {
 // Read reads by one of the connections, and verifies what it reads when there are
 // keys. It waits until one is free.
 func (s *Pool) Read(ctx context.Context, keys *chain.Secret, after uint64, limit int) (list []journal.Entry, err error) {
+	err = s.with(ctx, func(c *conn) (err error) {
+		list, err = c.read(ctx, keys, after, limit)
+		return err
+	})
+	return list, err
+}
+
+// with calls f with one of the connections.
+func (s *Pool) with(ctx context.Context, f func(*conn) error) (err error) {
 	var c *conn
 	open := false
 	select {
 	case c, open = <-s.idle:
 	case <-ctx.Done():
-		return nil, ctx.Err()
+		return ctx.Err()
 	}
 	if !open {
-		return nil, journal.ErrClosed
+		return journal.ErrClosed
 	}
 	defer func() {
 		// After an error it is not known what the connection believes of the file.
@@ -54,10 +63,10 @@ func (s *Pool) Read(ctx context.Context, keys *chain.Secret, after uint64, limit
 	}()
 	if c == nil {
 		if c, err = openConn(s.source); err != nil {
-			return nil, fmt.Errorf("connect: %w", err)
+			return fmt.Errorf("connect: %w", err)
 		}
 	}
-	return c.read(ctx, keys, after, limit)
+	return f(c)
 }
 
 // Close closes the connections when what they read is read.

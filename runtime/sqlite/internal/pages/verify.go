@@ -24,8 +24,8 @@ func (s *conn) linkAfter(keys *chain.Secret, after uint64) (*chain.Link, error) 
 	}
 	found, err := s.one(&s.mac, macOf, after, func(stmt uintptr) error {
 		stored, err := s.bytes(stmt, 0, sqlite3.SQLITE_BLOB)
-		var ok bool
-		if _, l.Last, ok = chain.ParseColumn(stored); err == nil && !ok {
+		column, ok := chain.ParseColumn(stored)
+		if l.Last = column.MAC; err == nil && !ok {
 			err = chain.ErrMAC
 		}
 		return err
@@ -72,14 +72,15 @@ func (s *conn) one(stmt *uintptr, query string, arg uint64, f func(stmt uintptr)
 	return found, err
 }
 
-// verify verifies the entry of the present row, if there are keys.
+// verify verifies the entry of the present row, if there are keys, and keeps its column mac.
 func (s *conn) verify(l *chain.Link, e *journal.Entry) error {
-	if l == nil {
-		return nil
-	}
 	stored, err := s.bytes(s.entries, 9, sqlite3.SQLITE_BLOB)
-	if err == nil && !l.Next(e, stored) {
-		err = chain.ErrMAC
+	if err != nil {
+		return err
 	}
-	return err
+	var ok bool
+	if s.column, ok = chain.ParseColumn(stored); l != nil && (!ok || !l.Next(e, &s.column)) {
+		return chain.ErrMAC
+	}
+	return nil
 }

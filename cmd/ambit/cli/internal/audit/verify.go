@@ -177,6 +177,9 @@ func authenticate(ctx context.Context, r *sqlite.Reader, report *audit.Report, r
 		progress.Step("verifying", n)
 		err = store.EachEntry(ctx, r, 0, func(*journal.Entry) error { progress.Add(1); return nil })
 	}
+	if err == nil {
+		err = r.VerifySessions(ctx)
+	}
 	if read {
 		report.Entries = n
 	}
@@ -184,6 +187,8 @@ func authenticate(ctx context.Context, r *sqlite.Reader, report *audit.Report, r
 	switch {
 	case errors.As(err, &forged):
 		report.Authenticated(forged.Seq-1, &audit.Fault{Class: audit.ClassForged, First: forged.Seq, Last: forged.Seq, What: err.Error()})
+	case errors.Is(err, sqlite.ErrForged):
+		report.Authenticated(n, &audit.Fault{Class: audit.ClassSession, First: 1, Last: max(n, 1), What: err.Error()})
 	case errors.Is(err, sqlite.ErrRolledBack):
 		head, fault := r.Head(ctx)
 		if fault != nil {

@@ -124,7 +124,7 @@ func (q *callQuery) list(ctx context.Context, r *sqlite.Reader, now time.Time) (
 		return nil, nil, err
 	}
 	items, f := []callItem{}, q.CallFilter
-	f.Unsettled = q.unresolved
+	f.Unresolved = q.unresolved
 	for f.Limit = store.PageSize; len(items) < q.Limit; {
 		rows, err := r.Calls(ctx, f)
 		if err != nil {

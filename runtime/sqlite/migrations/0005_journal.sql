@@ -1,5 +1,6 @@
--- What the entries say is in leaf. The columns up to mark are its index. mac is the
--- authenticator of the row: one byte of flags, and 32 bytes.
+-- What the entries say is in leaf. The columns up to mark are its index. mac has one byte of
+-- flags, the authenticator of the row in 32 bytes, how the authenticator of the previous entry of
+-- the session begins in 16, and how many positions back that entry is: 0 when there is none.
 CREATE TABLE entry (
   seq     INTEGER PRIMARY KEY,
   at      INTEGER,          -- nanoseconds since 1970 UTC; NULL: no time
@@ -8,7 +9,7 @@ CREATE TABLE entry (
   run     TEXT NOT NULL,
   call    TEXT NOT NULL,
   tool    TEXT NOT NULL,
-  mark    INTEGER NOT NULL, -- 1 opened, 2 started, 3 ended
+  mark    INTEGER NOT NULL, -- 1 opened, 2 started, 3 ended, 4 an undo began, 5 it ended
   leaf    BLOB NOT NULL,
   mac     BLOB NOT NULL
 ) STRICT;
@@ -43,11 +44,20 @@ CREATE TABLE call (
   opened_at INTEGER,
   ended_at  INTEGER,
   entries   TEXT NOT NULL,       -- all of them: 7,8,12
+  undoing   INTEGER,             -- the entry that began an undo, which has not ended; not positive: there is none
+  unknown   INTEGER,             -- likewise: that ended it with an unknown outcome, which no later one resolved
   UNIQUE (session, call)
 ) STRICT;
 
 CREATE INDEX call_unfinished ON call (first) WHERE opened IS NOT NULL AND ended IS NULL;
-CREATE INDEX call_unsettled ON call (first) WHERE ended IS NOT NULL AND kind NOT IN ('tool.completed', 'tool.failed', 'tool.denied', 'tool.undone');
+CREATE INDEX call_undoing ON call (first) WHERE undoing > 0;
+CREATE INDEX call_unknown ON call (first) WHERE unknown > 0;
+
+-- The calls of a session, of a tool and of a run in the order of their entries, and those that were opened since a time.
+CREATE INDEX call_tool ON call (tool, first);
+CREATE INDEX call_run ON call (run, first);
+CREATE INDEX call_opened_at ON call (opened_at, first);
+CREATE INDEX call_session ON call (session, first);
 
 -- What the entries after that amount to, which are at most 127.
 CREATE VIEW call_news AS SELECT
@@ -60,12 +70,15 @@ CREATE VIEW call_news AS SELECT
   max(CASE mark WHEN 1 THEN at END) AS opened_at,
   CASE WHEN max(CASE mark WHEN 3 THEN seq END) > coalesce(max(CASE mark WHEN 1 THEN seq END), 0)
     THEN max(CASE mark WHEN 3 THEN at END) END AS ended_at,
-  group_concat(seq, ',') AS entries
+  group_concat(seq, ',') AS entries,
+  -- The last entry that says so, negative when it says the opposite; NULL: no entry says anything.
+  max(CASE WHEN mark IN (4, 5) THEN seq END) * CASE WHEN max(CASE mark WHEN 4 THEN seq END) > coalesce(max(CASE mark WHEN 5 THEN seq END), 0) THEN 1 ELSE -1 END AS undoing,
+  max(CASE WHEN mark IN (1, 3) OR kind IN ('tool.reconciled', 'tool.undone') THEN seq END) * CASE WHEN max(CASE WHEN mark = 3 AND kind NOT IN ('tool.completed', 'tool.failed', 'tool.denied', 'tool.aborted', 'tool.rolled_back') THEN seq END) > coalesce(max(CASE WHEN mark = 1 OR mark = 3 AND kind IN ('tool.completed', 'tool.failed', 'tool.denied', 'tool.aborted', 'tool.rolled_back') OR kind IN ('tool.reconciled', 'tool.undone') THEN seq END), 0) THEN 1 ELSE -1 END AS unknown
 FROM entry WHERE seq > (SELECT indexed FROM owner) AND call <> '' GROUP BY session, call;
 
 -- The calls that have no entries after that, and those that have: together all.
 CREATE VIEW call_settled AS
-SELECT first, session, call, run, tool, last, kind, opened, started, ended, opened_at, ended_at
+SELECT first, session, call, run, tool, last, kind, opened, started, ended, opened_at, ended_at, undoing, unknown
 FROM call WHERE (session, call) NOT IN (SELECT session, call FROM call_news);
 
 CREATE VIEW call_moving AS
@@ -74,8 +87,22 @@ SELECT coalesce(c.first, n.first) AS first, n.session AS session, n.call AS call
   coalesce(n.opened, c.opened) AS opened, coalesce(c.started, n.started) AS started,
   CASE WHEN n.opened IS NULL THEN coalesce(n.ended, c.ended) ELSE n.ended END AS ended,
   coalesce(n.opened_at, c.opened_at) AS opened_at,
-  CASE WHEN n.opened IS NULL THEN coalesce(n.ended_at, c.ended_at) ELSE n.ended_at END AS ended_at
+  CASE WHEN n.opened IS NULL THEN coalesce(n.ended_at, c.ended_at) ELSE n.ended_at END AS ended_at,
+  coalesce(n.undoing, c.undoing) AS undoing,
+  coalesce(n.unknown, c.unknown) AS unknown
 FROM call_news n LEFT JOIN call c ON c.session = n.session AND c.call = n.call;
+
+-- How far a session goes, as of owner.indexed. The owner does not believe it: the table node says it too.
+CREATE TABLE session (
+  id   TEXT PRIMARY KEY,
+  last INTEGER NOT NULL -- its last entry
+) STRICT, WITHOUT ROWID;
+
+-- The tree of the sessions, as of owner.rooted. path is 1 and the digits that lead to the node.
+CREATE TABLE node (
+  path INTEGER PRIMARY KEY,
+  data BLOB NOT NULL
+) STRICT;
 
 CREATE TABLE state (
   key   TEXT PRIMARY KEY,
@@ -105,10 +132,13 @@ CREATE TABLE owner (
   since   INTEGER NOT NULL,
   beat    INTEGER NOT NULL,
   closed  INTEGER NOT NULL, -- 1: in good order
-  indexed INTEGER NOT NULL  -- the entries that the table call covers
+  indexed INTEGER NOT NULL, -- the entries that the tables call and session cover
+  rooted  INTEGER NOT NULL, -- the entries that the tree of the sessions covers
+  root    BLOB NOT NULL,    -- the digest of its first node; empty: there is none
+  mac     BLOB NOT NULL     -- the authenticator of the two, and of entry rooted
 ) STRICT;
 
-INSERT INTO owner VALUES (1, x'', 0, 0, '', 0, 0, 1, 0);
+INSERT INTO owner VALUES (1, x'', 0, 0, '', 0, 0, 1, 0, 0, x'', x'');
 
 CREATE TABLE migration (
   version INTEGER PRIMARY KEY,

@@ -1,1 +1,0 @@
-{"version":"ambit inbox v1","command":{"nonce":"YUD5XVKXLEPJQTILUJ4XJKACLD","at":"2026-11-23T05:06:24.417174935Z","by":"root","kind":"approve","request":"BRQSDUYYISXKEITTLCTSHEYKJA"},"mac":"cc352874b3a1deebd611911af2d13cd196d9caee6dbd1b556c90469221357993"}
