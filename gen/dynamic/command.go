@@ -10,7 +10,6 @@ import (
 // makes.
 func (t *Tool) newCommand() *runtime.Tool {
 	c := t.command
-	args := func(in wire.Value) ([]string, error) { return c.Template.Expand(members(in.(*value))) }
 	var stdin func(wire.Value) string
 	if c.Stdin != nil {
 		stdin = func(in wire.Value) string {
@@ -18,7 +17,26 @@ func (t *Tool) newCommand() *runtime.Tool {
 			return text
 		}
 	}
-	return runtime.NewDynamicCommandTool(t.Spec, t.Input, t.Output, args, stdin)
+	return runtime.NewDynamicCommandTool(t.Spec, t.Input, t.Output, t.args, stdin)
+}
+
+// args returns the arguments of a command for an input.
+func (t *Tool) args(in wire.Value) ([]string, error) {
+	return t.command.Template.Expand(members(in.(*value)))
+}
+
+// StandIn returns the options of a tool that stands in for t in a simulation and starts nothing: for a
+// command, what it would run.
+func (t *Tool) StandIn() []runtime.DynamicOption {
+	if t.command == nil {
+		return nil
+	}
+	return []runtime.DynamicOption{runtime.WithDynamicCommand(func(in wire.Value) ([]string, error) {
+		if _, decoded := in.(*value); !decoded { // by another codec: no arguments are known
+			return nil, nil
+		}
+		return t.args(in)
+	})}
 }
 
 // members are the values of an input that arguments can be made of, by their names. What is absent

@@ -70,7 +70,7 @@ func TestATableSaysWhatIsNotMet(t *testing.T) {
 		{bar{value: 3, bar: 2, least: true}, true, "| met ("},
 		{bar{value: 1, bar: 2, least: true}, false, "| NOT MET ("},
 		{bar{value: 3, bar: 2, waits: unloading}, true, "| not met: waits for sessions that unload ("},
-		{bar{value: 1, bar: 2, waits: unloading}, true, "| met, although it waits for"},
+		{bar{value: 1, bar: 2, waits: unloading}, true, "| met, though it waits for"},
 	} {
 		var out strings.Builder
 		assert.Equal(t, c.met, table(&out, []bar{c.b}))

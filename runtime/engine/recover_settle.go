@@ -45,7 +45,7 @@ func (i interrupted) settle(ctx context.Context, stale bool) {
 	i.orphan(stale)
 	settled := i.parts.Settle(ctx, c.key(), i.left, fate == recovery.Committed)
 	e := interruption(recovery.Outcome(fate, i.of, len(i.left) > 0, settled))
-	if again := (rerun{c}); fate == recovery.Interrupted && settled && again.allowed() {
+	if again := (rerun{c}); fate == recovery.Interrupted && settled && !i.of.Runs && again.allowed() {
 		c.interruption = e
 		again.begin()
 		return

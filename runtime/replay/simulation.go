@@ -108,7 +108,8 @@ func (sim *simulation) registry(file *dsl.File) (*runtime.Registry, error) {
 			sim.patient[spec.Name] = spec.Retry.OnTimeout
 			spec.Retry = &once
 		}
-		tools[i] = runtime.NewDynamicTool(&spec, t.Input, sim.handle, runtime.WithDynamicUndo(t.State, t.Output, prepare, undo), runtime.WithDynamicPreview(preview))
+		opts := append(t.StandIn(), runtime.WithDynamicUndo(t.State, t.Output, prepare, undo), runtime.WithDynamicPreview(preview))
+		tools[i] = runtime.NewDynamicTool(&spec, t.Input, sim.handle, opts...)
 	}
 	return runtime.NewRegistry(tools...)
 }

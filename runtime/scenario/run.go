@@ -251,7 +251,7 @@ func (sim *simulation) tool(t *dynamic.Tool) *runtime.Tool {
 	name := t.Spec.Name
 	run := func(ctx context.Context, in wire.Value) (wire.Value, error) { return sim.handle(ctx, name, in) }
 	if t.State == nil {
-		return runtime.NewDynamicTool(t.Spec, t.Input, run)
+		return runtime.NewDynamicTool(t.Spec, t.Input, run, t.StandIn()...)
 	}
 	return runtime.NewDynamicTool(t.Spec, t.Input, run, runtime.WithDynamicUndo(
 		t.State, t.Output,

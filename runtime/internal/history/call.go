@@ -43,6 +43,7 @@ type Call struct {
 	Lost                       string          // why some of these values were not recorded
 
 	Processes []journal.Process // that were started and of which no end is recorded; also of a call that has an outcome
+	Runs      bool              // one of them could not be ended: it may still run
 
 	Sealed  []journal.Seal   // nil: no decision to commit is recorded
 	Decided *runtime.Outcome // the outcome of that decision

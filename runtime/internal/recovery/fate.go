@@ -59,6 +59,8 @@ func Outcome(fate Fate, of *history.Call, parts, settled bool) runtime.Outcome {
 		return outcomes.EffectUnknown("what it did could not be committed")
 	case fate == Committed:
 		return *of.Decided
+	case of.Runs && !reads:
+		return outcomes.EffectUnknown("its process may still run")
 	case !settled && !reads:
 		return outcomes.EffectUnknown("what it did could not be taken back")
 	}

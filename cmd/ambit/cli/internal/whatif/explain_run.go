@@ -129,14 +129,15 @@ const policyTimeout = 10 * time.Second
 
 // registry holds the declared tools with handlers that do nothing.
 func registry(file *dsl.File, st *stage) (*runtime.Registry, error) {
-	tools, err := dynamic.Tools(file, nil)
+	loaded, err := dynamic.Load(file)
 	if err != nil {
 		return nil, err
 	}
-	for i, t := range tools {
-		tools[i] = runtime.NewDynamicTool(t.Spec(), stageCodec{st, t}, func(context.Context, wire.Value) (wire.Value, error) {
+	tools := make([]*runtime.Tool, len(loaded))
+	for i, t := range loaded {
+		tools[i] = runtime.NewDynamicTool(t.Spec, stageCodec{st, t.Input}, func(context.Context, wire.Value) (wire.Value, error) {
 			return wire.Raw("{}"), nil
-		})
+		}, t.StandIn()...)
 	}
 	return runtime.NewRegistry(tools...)
 }
@@ -187,7 +188,7 @@ func (s *stage) Decide(ctx context.Context, in *runtime.PolicyInput) (runtime.De
 // stageCodec decodes as its tool does, once the rehearsal is over.
 type stageCodec struct {
 	stage *stage
-	tool  *runtime.Tool
+	codec runtime.Codec
 }
 
 // Decode implements runtime.Codec.
@@ -195,5 +196,5 @@ func (c stageCodec) Decode(b []byte, l wire.Limits) (wire.Value, []wire.Violatio
 	if c.stage.rehearsing.Load() {
 		return wire.Raw(b), nil
 	}
-	return c.tool.Decode(b)
+	return c.codec.Decode(b, l)
 }
