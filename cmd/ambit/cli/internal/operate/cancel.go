@@ -13,11 +13,11 @@ import (
 func NewCancel() *cobra.Command {
 	var v commandVerb
 	cmd := &cobra.Command{
-		Use:     "cancel --store FILE --call ID",
-		Short:   "End a call that runs, or waits",
+		Use:   "cancel --store FILE --call ID",
+		Short: "End a call that runs, or waits",
 		Example: `  ambit cancel --store ambit.db --call c7 --reason "it takes too long"
   ambit cancel --store ambit.db --call c7 --now`,
-		Args:    cmdutil.NoArguments,
+		Args: cmdutil.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return v.sendAboutCall(cmd, inbox.CommandCancel)
 		},
