@@ -10,6 +10,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime/internal/redact"
 	"github.com/ambit-tools/ambit/runtime/internal/tools"
 	"github.com/ambit-tools/ambit/runtime/journal"
+	"github.com/ambit-tools/ambit/runtime/process"
 )
 
 // WithLive sets what gets the pieces that handlers report (runtime.Report), such as feed.Feed.Live. f
@@ -26,6 +27,14 @@ func (p publisher) Hide(owner attempt.Owner) *redact.Stream {
 	if p.exec.live == nil {
 		return new(redact.Secrets).Stream()
 	}
+	if s := secretsOf(owner); s != nil {
+		return s.Stream()
+	}
+	return nil
+}
+
+// secretsOf returns the sensitive values of a call, nil where nothing of its output may be told.
+func secretsOf(owner attempt.Owner) *redact.Secrets {
 	c, ofCall := owner.(*call)
 	if !ofCall {
 		c = owner.(*undoOwner).of
@@ -40,7 +49,7 @@ func (p publisher) Hide(owner attempt.Owner) *redact.Stream {
 	c.progress.Lock()
 	prepared := c.prepared
 	c.progress.Unlock()
-	return known.Secrets(c.tool, c.record.Input, prepared).Stream()
+	return known.Secrets(c.tool, c.record.Input, prepared)
 }
 
 // Publish passes a piece on, after the latest entry of its call and before the next. The counts of an
@@ -91,4 +100,20 @@ func (p publisher) Started(owner attempt.Owner, of *journal.Process) error {
 func (p publisher) Stale(owner attempt.Owner) {
 	c := owner.(*call)
 	c.transition(runtime.EventStale, c.progress.State(), &note{At: c.clock()})
+}
+
+// Keep stores what a process wrote whose call has not its output.
+func (p publisher) Keep(owner attempt.Owner, of *journal.Process, exit *process.Exit) {
+	c := owner.(*call)
+	if p.exec.artifacts == nil || c.tool == nil || c.values.Args == nil { // sensitive values that are not known cannot be hidden
+		return
+	}
+	secrets := secretsOf(c)
+	if secrets == nil {
+		return
+	}
+	var err error
+	if of.Kept, err = p.exec.processes.Keep(p.exec.artifacts, c.tool.Spec, secrets, exit); err != nil {
+		p.exec.report(c.newFault(runtime.ReasonNone, err))
+	}
 }

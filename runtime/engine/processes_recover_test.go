@@ -3,6 +3,10 @@ package engine_test
 import (
 	"context"
 	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 
@@ -61,6 +65,105 @@ func TestRecoveryEndsProcesses(t *testing.T) {
 		require.NoError(t, next.exec.Shutdown(t.Context()))
 	})
 }
+
+// crash is restart with a spool, and a copy of it as it is then for the second workshop.
+func crash(t *testing.T, w *workshop, names ...string) *workshop {
+	t.Helper()
+	w.config.Spool = filepath.Join(w.tools, "spool")
+	next := restart(t, w, names...)
+	next.config.Spool = filepath.Join(w.tools, "copy")
+	require.NoError(t, os.CopyFS(next.config.Spool, os.DirFS(w.config.Spool)))
+	return next
+}
+
+// TestOutputAfterACrash: what a process wrote before a crash is an artifact, which the next entry of its call names,
+// also where the call has an outcome. Its sensitive values are not in it. Then it is in the spool no more.
+func TestOutputAfterACrash(t *testing.T) {
+	var acts atomic.Int32
+	w := prepareWorkshop(t, func(job *process.Job) runtimetest.Act {
+		return runtimetest.Act{Hang: acts.Add(1) <= 3, Stubborn: true, Out: "said " + job.Mark}
+	})
+	synctest.Test(t, func(t *testing.T) {
+		next := crash(t, w, "make", "once", "look")
+		store := new(runtime.MemoryArtifacts)
+		next.open(t, runtime.PolicyFunc(allowAll), engine.WithArtifacts(store))
+		synctest.Wait()
+		for _, call := range []string{"make", "once", "look"} {
+			_, ended := next.processes(t, call)
+			require.NotEmpty(t, ended)
+			assert.Equal(t, "tool.orphaned", ended[0].Kind)
+			end := ended[0].Process
+			assert.Equal(t, process.Lost, end.Exit.Cause)
+			require.NotNil(t, end.Kept)
+			data, err := next.exec.Artifact(t.Context(), *end.Kept)
+			require.NoError(t, err)
+			assert.JSONEq(t, fmt.Sprintf(`{"stdout":{"size":%d,"head":"said %s\n"},"stderr":{"size":0,"head":""}}`, len("said \n"+end.ID.Mark), end.ID.Mark), string(data))
+		}
+		left, err := os.ReadDir(next.config.Spool)
+		require.NoError(t, err)
+		assert.Empty(t, left)
+		require.NoError(t, w.exec.Shutdown(t.Context()))
+		require.NoError(t, next.exec.Shutdown(t.Context()))
+	})
+}
+
+// TestLateOutputAfterACrash: the agent was killed between the deadline of a call and the end of its process.
+func TestLateOutputAfterACrash(t *testing.T) {
+	w := prepareWorkshop(t, act(runtimetest.Act{Hang: true, Stubborn: true, Out: "said"}))
+	synctest.Test(t, func(t *testing.T) {
+		w.config.Spool = filepath.Join(w.tools, "spool")
+		w.open(t, runtime.PolicyFunc(allowAll))
+		require.Equal(t, runtime.TimedOut, w.call("c", "once").Kind)
+		next := &workshop{runner: w.runner, tools: w.tools, config: w.config}
+		entries, err := w.journal.Read(t.Context(), 0, 1<<20)
+		require.NoError(t, err)
+		require.NoError(t, next.journal.Append(t.Context(), entries))
+		next.config.Spool = filepath.Join(w.tools, "copy")
+		require.NoError(t, os.CopyFS(next.config.Spool, os.DirFS(w.config.Spool)))
+		next.open(t, runtime.PolicyFunc(allowAll), engine.WithArtifacts(new(runtime.MemoryArtifacts)))
+		_, ended := next.processes(t, "c")
+		require.Len(t, ended, 1)
+		assert.Equal(t, "tool.late_result", ended[0].Kind)
+		require.NotNil(t, ended[0].Process.Kept)
+		_, err = next.exec.Artifact(t.Context(), *ended[0].Process.Kept)
+		require.NoError(t, err)
+		require.NoError(t, w.exec.Shutdown(t.Context()))
+		require.NoError(t, next.exec.Shutdown(t.Context()))
+	})
+}
+
+// TestOutputThatCannotBeKept: recovery goes on without a store, and with one that fails, and leaves nothing in the
+// spool.
+func TestOutputThatCannotBeKept(t *testing.T) {
+	for name, opts := range map[string][]engine.Option{"none": nil, "fails": {engine.WithArtifacts(brokenArtifacts{})}} {
+		t.Run(name, func(t *testing.T) {
+			w := prepareWorkshop(t, act(runtimetest.Act{Hang: true, Stubborn: true, Out: "said"}))
+			synctest.Test(t, func(t *testing.T) {
+				next := crash(t, w, "look")
+				next.open(t, runtime.PolicyFunc(allowAll), opts...)
+				assert.Equal(t, runtime.Failed, next.exec.Await(t.Context(), "s", "look").Kind)
+				faults := next.allFaults()
+				require.Len(t, faults, len(opts))
+				for _, f := range faults {
+					require.ErrorIs(t, f.Err, errNoStore)
+					assert.Equal(t, "look", f.CallID)
+				}
+				left, err := os.ReadDir(next.config.Spool)
+				require.NoError(t, err)
+				assert.Empty(t, left)
+				require.NoError(t, w.exec.Shutdown(t.Context()))
+				require.NoError(t, next.exec.Shutdown(t.Context()))
+			})
+		})
+	}
+}
+
+var errNoStore = errors.New("the disk is full")
+
+// brokenArtifacts is a store that stores nothing.
+type brokenArtifacts struct{ runtime.ArtifactStore }
+
+func (brokenArtifacts) Put(context.Context, runtime.ArtifactRef, []byte) error { return errNoStore }
 
 // An elsewhere is a runner that cannot end what another process started.
 type elsewhere struct{ *runtimetest.FakeRunner }

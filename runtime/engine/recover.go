@@ -75,8 +75,12 @@ func (e *Executor) Recover(ctx context.Context) error {
 	if err = e.log.FlushAll(); err != nil {
 		e.log.Fail(fmt.Errorf("recovery has failed: %w", err))
 		e.lease.Release(grace)
+		return err
 	}
-	return err
+	if err := e.processes.SweepSpool(); err != nil {
+		e.report(&action.CallError{Err: err})
+	}
+	return nil
 }
 
 // readJournal reads the journal, and restores the sessions without their calls.
@@ -145,7 +149,7 @@ func (e *Executor) restore(ctx context.Context, h *history.History) error {
 	if err != nil {
 		return err
 	}
-	var unfinished, undos []interrupted
+	var unfinished, undos, ended []interrupted
 	for _, r := range h.Calls {
 		key := runtime.CallKey{Session: r.Session, Call: r.ID}
 		of := parts.Take(key)
@@ -157,6 +161,9 @@ func (e *Executor) restore(ctx context.Context, h *history.History) error {
 			unfinished = append(unfinished, interrupted{c, r, parts, of})
 		} else if r.Outcome != nil {
 			parts.SettleEnded(ctx, key, of, r)
+			if len(r.Processes) > 0 {
+				ended = append(ended, interrupted{c: e.undoneCall(r), of: r})
+			}
 		}
 		key.Undo = true
 		of = parts.Take(key)
@@ -171,6 +178,9 @@ func (e *Executor) restore(ctx context.Context, h *history.History) error {
 	}
 	e.approvals.Resume()
 	stale := e.sched.Now().Sub(h.LastAt) > DefaultStale
+	for _, o := range ended {
+		o.recordProcess()
+	}
 	for _, o := range undos {
 		o.settleUndo(ctx)
 	}

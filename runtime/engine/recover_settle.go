@@ -42,6 +42,7 @@ func (i interrupted) settle(ctx context.Context, stale bool) {
 		c.finish(interruption(outcomes.NotStarted()))
 		return
 	}
+	i.keepSpooled()
 	i.orphan(stale)
 	settled := i.parts.Settle(ctx, c.key(), i.left, fate == recovery.Committed)
 	e := interruption(recovery.Outcome(fate, i.of, len(i.left) > 0, settled))
@@ -76,6 +77,37 @@ func (i interrupted) orphan(stale bool) {
 		c.transition(runtime.EventStale, runtime.StateExecuting, &note{At: now})
 	}
 	c.transition(runtime.EventOrphaned, runtime.StateExecuting, &note{At: now})
+}
+
+// keepSpooled keeps what the process of the call wrote before the former executor stopped. The next entry of the call
+// has the reference. It reports whether there is something.
+func (i interrupted) keepSpooled() bool {
+	c := i.c
+	p, exit := c.exec.processes.Left(i.of)
+	if p == nil || i.of.Attempts == 0 {
+		return false
+	}
+	publisher{c.exec}.Keep(c, p, exit)
+	if p.Kept == nil {
+		return false
+	}
+	c.progress.Scope.Context().ProcessEnded(p)
+	return true
+}
+
+// recordProcess records the end of a process whose call has an outcome.
+func (i interrupted) recordProcess() {
+	c := i.c
+	kind, state := runtime.EventLateResult, c.progress.State()
+	if state == runtime.StateExecuting { // the call is unknown
+		kind = runtime.EventOrphaned
+	}
+	if !kind.Legal(state, state) || !i.keepSpooled() {
+		return
+	}
+	c.progress.Lock()
+	defer c.progress.Unlock()
+	c.transition(kind, state, &note{At: c.exec.sched.Now()})
 }
 
 // resubmit passes a call that was admitted, and whose handler was not started, to a worker. The

@@ -16,8 +16,8 @@ import (
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
-// ref returns the reference of data.
-func ref(data []byte, mediaType string) runtime.ArtifactRef {
+// Ref returns the reference of data.
+func Ref(data []byte, mediaType string) runtime.ArtifactRef {
 	sum := sha256.Sum256(data)
 	return runtime.ArtifactRef{SHA256: hex.EncodeToString(sum[:]), Type: mediaType, Bytes: int64(len(data))}
 }
@@ -35,7 +35,7 @@ func Needed(a *runtime.Artifact, out wire.Raw) bool {
 func Put(
 	ctx context.Context, to runtime.ArtifactStore, a *runtime.Artifact, v wire.Value, out wire.Raw, redact func(wire.Raw) (wire.Raw, error),
 ) (*runtime.StoredOutput, error) {
-	r := ref(out, cmp.Or(a.Type, "application/json"))
+	r := Ref(out, cmp.Or(a.Type, "application/json"))
 	text, err := preview(v, over(a), redact)
 	if err == nil {
 		err = usercode.Call(func() error { return to.Put(ctx, r, out) })
@@ -68,7 +68,7 @@ func Get(ctx context.Context, from runtime.ArtifactStore, of runtime.ArtifactRef
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("artifact %q: %w", of.SHA256, err)
-	case ref(data, of.Type) != of:
+	case Ref(data, of.Type) != of:
 		return nil, fmt.Errorf("artifact %q: the store has something else under this name: restore it from a copy", of.SHA256)
 	}
 	return data, nil

@@ -43,7 +43,8 @@ type Set struct {
 	sched    *sched.Scheduler
 	slots    sched.Slots
 	commands []*Command
-	spool    spool.Folder // empty: none
+	spool    spool.Folder    // empty: none
+	left     map[string]bool // marks of processes of earlier executors whose spools recovery removes
 
 	mu   sync.Mutex
 	live map[string]*running // by the key of an attempt

@@ -1,6 +1,7 @@
 package processes
 
 import (
+	"io/fs"
 	"sync"
 
 	"github.com/ambit-tools/ambit/runtime/internal/spool"
@@ -35,6 +36,9 @@ func (s *Set) spoolTo(job *process.Job) (end func()) {
 // Spooled returns what a process of an earlier executor wrote, by the mark that was recorded with it. The
 // error is fs.ErrNotExist where it wrote nothing.
 func (s *Set) Spooled(mark string) (stdout, stderr process.Output, err error) {
+	if s.spool == "" {
+		return stdout, stderr, fs.ErrNotExist
+	}
 	return s.spool.Read(mark)
 }
 
@@ -45,10 +49,22 @@ func (s *Set) Unspool(mark string) {
 	}
 }
 
-// SweepSpool removes what processes of earlier executors wrote but for those to keep, at a start.
-func (s *Set) SweepSpool(keep func(mark string) bool) error {
+// marks returns the marks of the processes that are in the spool.
+func (s *Set) marks() map[string]bool {
+	all := map[string]bool{}
+	if s.spool != "" {
+		_ = s.spool.Sweep(func(mark string) bool { // a folder that cannot be read has no mark: SweepSpool says so
+			all[mark] = true
+			return true
+		})
+	}
+	return all
+}
+
+// SweepSpool removes what EndRecorded found in the spool, at the end of recovery: processes of this executor may run.
+func (s *Set) SweepSpool() error {
 	if s.spool == "" {
 		return nil
 	}
-	return s.spool.Sweep(keep)
+	return s.spool.Sweep(func(mark string) bool { return !s.left[mark] })
 }

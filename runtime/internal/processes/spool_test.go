@@ -1,6 +1,8 @@
 package processes_test
 
 import (
+	"context"
+	"errors"
 	"io/fs"
 	"path/filepath"
 	"strings"
@@ -9,10 +11,16 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/internal/history"
 	"github.com/ambit-tools/ambit/runtime/internal/processes"
+	"github.com/ambit-tools/ambit/runtime/internal/redact"
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
+	"github.com/ambit-tools/ambit/runtime/internal/spool"
+	"github.com/ambit-tools/ambit/runtime/journal"
 	"github.com/ambit-tools/ambit/runtime/process"
 	"github.com/ambit-tools/ambit/runtime/runtimetest"
+	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
 // TestSpooled: what a process wrote is found by the next executor, until its end is durable. A process that
@@ -38,7 +46,9 @@ func TestSpooled(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, "said\n", string(out.Head)+string(out.Tail))
 	assert.Equal(t, "complained\n", string(errs.Head)+string(errs.Tail))
-	require.NoError(t, next.SweepSpool(func(m string) bool { return m == mark }))
+	require.NoError(t, next.SweepSpool())
+	_, _, err = next.Spooled(mark)
+	require.NoError(t, err, "it may be that of a process of this executor")
 	set.Unspool(mark)
 	_, _, err = next.Spooled(mark)
 	require.ErrorIs(t, err, fs.ErrNotExist)
@@ -51,7 +61,7 @@ func TestSpooled(t *testing.T) {
 	require.NoError(t, err)
 	_, _, err = next.Spooled(mark)
 	require.ErrorIs(t, err, fs.ErrNotExist)
-	require.NoError(t, next.SweepSpool(func(string) bool { return false }))
+	require.NoError(t, next.SweepSpool())
 
 	cfg.Spool = filepath.Join(cfg.Workspace, "spool")
 	_, err = processes.Open(declared(t), new(sched.Scheduler), cfg)
@@ -74,7 +84,113 @@ func TestNoSpool(t *testing.T) {
 		require.NoError(t, err)
 		set.Unspool("m")
 		if folder == "" {
-			require.NoError(t, set.SweepSpool(nil))
+			require.NoError(t, set.SweepSpool())
+			_, _, err = set.Spooled("m")
+			require.ErrorIs(t, err, fs.ErrNotExist)
 		}
 	}
+}
+
+// A stubborn is a runner that cannot end some processes.
+type stubborn struct {
+	*runtimetest.FakeRunner
+	mark string
+}
+
+func (s stubborn) Kill(_ context.Context, id process.ProcessID) error {
+	if id.Mark == s.mark {
+		return errors.New("it belongs to another namespace")
+	}
+	return nil
+}
+
+// TestLeft: of a process that recovery has ended there is what the spool has. Recovery removes what it found in the
+// spool, but for that of a process that may still run.
+func TestLeft(t *testing.T) {
+	b := newBench(t, nil)
+	cfg := b.config(b.runner)
+	cfg.Runner, cfg.Spool = stubborn{b.runner, "runs"}, filepath.Join(b.dir, "spool")
+	set, err := processes.Open(declared(t), new(sched.Scheduler), cfg)
+	require.NoError(t, err)
+	write := func(mark string, most int64) {
+		s, err := spool.Folder(cfg.Spool).Create(mark, most)
+		require.NoError(t, err)
+		s.Write(process.Stdout, []byte("what it said"))
+		require.NoError(t, s.Close())
+	}
+	write("runs", 100)
+	write("whole", 100)
+	write("cut", 4)
+	write("unknown", 4)
+	calls := []*history.Call{}
+	for _, mark := range []string{"runs", "whole", "cut", "silent"} {
+		calls = append(calls, &history.Call{ID: mark, Processes: []journal.Process{{ID: process.ProcessID{PID: 1, Mark: mark}}}})
+	}
+	var reported []string
+	set.EndRecorded(t.Context(), calls, func(c *history.Call, _ error) { reported = append(reported, c.ID) })
+	assert.Equal(t, []string{"runs"}, reported)
+	write("new", 4)
+
+	p, _ := set.Left(calls[0])
+	assert.Nil(t, p, "it may still write")
+	p, e := set.Left(calls[1])
+	require.NotNil(t, p)
+	assert.Equal(t, process.Lost, p.Exit.Cause)
+	assert.Equal(t, "what it said", string(e.Stdout.Head)+string(e.Stdout.Tail))
+	assert.NotEmpty(t, p.Exit.Stdout.SHA256)
+	p, e = set.Left(calls[2])
+	require.NotNil(t, p)
+	assert.Equal(t, "whid", string(e.Stdout.Head)+string(e.Stdout.Tail))
+	assert.EqualValues(t, 12, p.Exit.Stdout.Size)
+	assert.Empty(t, p.Exit.Stdout.SHA256, "nothing has hashed what is missing")
+	p, _ = set.Left(calls[3])
+	assert.Nil(t, p)
+
+	require.NoError(t, set.SweepSpool())
+	files, err := filepath.Glob(filepath.Join(cfg.Spool, "*.stdout"))
+	require.NoError(t, err)
+	for i := range files {
+		files[i] = filepath.Base(files[i])
+	}
+	assert.Equal(t, []string{"new.stdout", "runs.stdout"}, files)
+}
+
+// TestKeep: the artifact has both streams without the sensitive values, also where a gap cuts one.
+func TestKeep(t *testing.T) {
+	b := newBench(t, nil)
+	secrets := new(redact.Secrets)
+	secrets.Collect(func() wire.Value { return secretText("hunter2") })
+	e := &process.Exit{}
+	e.Stdout = process.Output{Head: []byte("is hunter2, or hun"), Tail: []byte("ter2 and hunter2 x"), Size: 1000, Truncated: true}
+	e.Stderr = process.Output{Head: []byte("a hunt"), Tail: []byte("er2 b"), Size: 11}
+	store := new(runtime.MemoryArtifacts)
+	ref, err := b.set.Keep(store, &runtime.Spec{}, secrets, e)
+	require.NoError(t, err)
+	data, err := store.Get(t.Context(), *ref)
+	require.NoError(t, err)
+	assert.Equal(t, `{"stdout":{"size":1000,"head":"is (sensitive), ","tail":"nd (sensitive) x"},"stderr":{"size":11,"head":"a (sensitive) b"}}`, string(data))
+
+	schema := `{"properties":{"a":{"x-sensitive":true}}}`
+	for _, row := range []struct {
+		spec runtime.Spec
+		e    process.Exit
+	}{{runtime.Spec{}, process.Exit{}}, {runtime.Spec{OutputSchema: &schema}, *e}} {
+		ref, err = b.set.Keep(store, &row.spec, secrets, &row.e)
+		require.NoError(t, err)
+		assert.Nil(t, ref)
+	}
+	_, err = b.set.Keep(fullStore{}, &runtime.Spec{}, secrets, e)
+	require.ErrorIs(t, err, errFull)
+}
+
+var errFull = errors.New("the disk is full")
+
+type fullStore struct{ runtime.ArtifactStore }
+
+func (fullStore) Put(context.Context, runtime.ArtifactRef, []byte) error { return errFull }
+
+type secretText string
+
+func (s secretText) Walk(v wire.Visitor) {
+	v.Visit(wire.Token{Kind: wire.KindString, Str: string(s), Sensitive: true})
 }

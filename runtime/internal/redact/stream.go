@@ -49,6 +49,26 @@ func (t *Stream) Take() string { return t.take(t.end()) }
 // Rest is Take at the end of the text: it holds nothing back.
 func (t *Stream) Rest() string { return t.take(len(t.buf)) }
 
+// Ends returns the two ends of a text whose middle is missing, without sensitive values and without what may be a
+// part of one that the gap cuts.
+func (t *Stream) Ends(head, tail string) (first, last string) {
+	t.Write(head)
+	first = t.Take()
+	t.Discard()
+	t.Write(tail)
+	n := min(t.hold, len(t.buf))
+	for _, p := range t.found() {
+		if p.from < n {
+			n = max(n, p.to)
+		}
+	}
+	for i := 0; i < utf8.UTFMax-1 && n < len(t.buf) && !utf8.RuneStart(t.buf[n]); i++ {
+		n++
+	}
+	t.buf = t.buf[n:]
+	return first, t.Rest()
+}
+
 // Discard forgets what is held back, and returns how many bytes that is.
 func (t *Stream) Discard() int {
 	n := len(t.buf)

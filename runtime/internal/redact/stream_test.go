@@ -77,3 +77,19 @@ func TestStreamOfShortSecrets(t *testing.T) {
 	assert.Equal(t, withheld, s.Take())
 	assert.Equal(t, "y", s.Rest())
 }
+
+// TestEnds: wherever a text is cut, no part of a secret is next to the gap.
+func TestEnds(t *testing.T) {
+	text := strings.Repeat(".", 8) + "hunter2" + strings.Repeat(".", 8)
+	for i := range len(text) + 1 {
+		for k := i; k <= len(text); k++ {
+			first, last := streamOf("hunter2").Ends(text[:i], text[k:])
+			assert.Empty(t, strings.Trim(strings.ReplaceAll(first+last, "(sensitive)", ""), "."), "%d %d", i, k)
+		}
+	}
+	first, last := streamOf("hunter2").Ends("a hunter2 and more", "more of hunter2 b")
+	assert.Equal(t, "a (sensitive) an", first)
+	assert.Equal(t, "f (sensitive) b", last)
+	first, last = streamOf().Ends("ab\xc3", "\xbccd")
+	assert.Equal(t, "ab,cd", first+","+last)
+}

@@ -1,0 +1,81 @@
+package processes
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/internal/artifact"
+	"github.com/ambit-tools/ambit/runtime/internal/deadline"
+	"github.com/ambit-tools/ambit/runtime/internal/history"
+	"github.com/ambit-tools/ambit/runtime/internal/redact"
+	"github.com/ambit-tools/ambit/runtime/journal"
+	"github.com/ambit-tools/ambit/runtime/process"
+)
+
+// keepTime is how long a store has for what a process wrote: with the longest grace, no longer than a handler may be late.
+const keepTime = time.Second
+
+// A kept is what an artifact says of a process.
+type kept struct {
+	Stdout keptStream `json:"stdout"`
+	Stderr keptStream `json:"stderr"`
+}
+
+// A keptStream is one stream. Where Tail is there, something is missing after Head.
+type keptStream struct {
+	Size int64  `json:"size"` // of the whole stream, in bytes
+	Head string `json:"head"`
+	Tail string `json:"tail,omitempty"`
+}
+
+// Keep stores what a process wrote, without secrets, and returns its reference: nil where it wrote nothing. An output
+// that has sensitive members is not kept, because a part of it cannot be decoded.
+func (s *Set) Keep(to runtime.ArtifactStore, spec *runtime.Spec, secrets *redact.Secrets, e *process.Exit) (*journal.ArtifactRef, error) {
+	if e.Stdout.Size+e.Stderr.Size == 0 || spec.OutputSchema != nil && strings.Contains(*spec.OutputSchema, `"x-sensitive"`) {
+		return nil, nil
+	}
+	data, err := marshal(kept{keep(&e.Stdout, secrets), keep(&e.Stderr, secrets)})
+	ref := artifact.Ref(data, "application/json")
+	if err == nil {
+		err = deadline.Call(s.sched, context.Background(), keepTime, func(ctx context.Context) error { return to.Put(ctx, ref, data) })
+	}
+	if err != nil {
+		return nil, fmt.Errorf("what the process wrote is not kept: %w", err)
+	}
+	return &ref, nil
+}
+
+func keep(o *process.Output, secrets *redact.Secrets) keptStream {
+	k, text := keptStream{Size: o.Size}, secrets.Stream()
+	if o.Truncated {
+		k.Head, k.Tail = text.Ends(string(o.Head), string(o.Tail))
+		return k
+	}
+	text.Write(string(o.Head) + string(o.Tail))
+	k.Head = text.Rest()
+	return k
+}
+
+// Left returns what the spool has of a process of the call that recovery has ended, and its end: nil where there is
+// nothing. Nobody saw the end, so it is process.Lost.
+func (s *Set) Left(c *history.Call) (*journal.Process, *process.Exit) {
+	for i := len(c.Processes) - 1; i >= 0 && !c.Runs; i-- {
+		p := &c.Processes[i]
+		stdout, stderr, err := s.Spooled(p.ID.Mark)
+		if err != nil { // there is none, or a crash of the host has damaged it
+			continue
+		}
+		e := &process.Exit{Code: -1, Cause: process.Lost, Stdout: stdout, Stderr: stderr, ID: p.ID, Levels: process.Enforcement{Tier: p.Tier}}
+		end := e.Summary(process.ProcessKilled)
+		for _, of := range []*process.StreamEnd{&end.Stdout, &end.Stderr} {
+			if of.Truncated { // not all of it was there to be hashed
+				of.SHA256 = ""
+			}
+		}
+		return &journal.Process{ID: p.ID, Tier: p.Tier, Exit: end}, e
+	}
+	return nil, nil
+}
