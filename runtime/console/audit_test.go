@@ -86,6 +86,18 @@ func TestVerifyNow(t *testing.T) {
 	assert.Contains(t, p, "The first bad position is 3.")
 }
 
+// TestVerifyNowOfAnUnreadableEntry: a verification names an entry that cannot be read, also one after which the tree of
+// the sessions was not written yet.
+func TestVerifyNowOfAnUnreadableEntry(t *testing.T) {
+	r := start(t)
+	eve := r.as("eve", "audit")
+	r.callAs("c1", "note", "ada", "x")
+	r.callAs("c2", "note", "ada", "x")
+	r.damage("UPDATE entry SET leaf = 'text' WHERE seq = 9")
+	require.Equal(t, http.StatusSeeOther, eve.post("/audit/verify", url.Values{}).StatusCode)
+	assert.Contains(t, eve.get("/audit").text, "The first bad position is 9.")
+}
+
 // damage changes the file of the store as no owner does.
 func (r *rig) damage(statement string) {
 	r.Helper()

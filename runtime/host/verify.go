@@ -46,6 +46,10 @@ func (h *Host) VerifyAudit(ctx context.Context) (report audit.Report, err error)
 		report.Authenticated(forged.Seq-1, &audit.Fault{Class: audit.ClassForged, First: forged.Seq, Last: forged.Seq, What: forged.Error()})
 		return report, nil
 	}
+	if damage, ok := errors.AsType[*sqlite.CorruptError](err); ok && damage.Damaged > 0 {
+		report.Authenticated(damage.Damaged-1, &audit.Fault{Class: audit.ClassUnreadable, First: damage.Damaged, Last: damage.Damaged, What: damage.Error()})
+		return report, nil
+	}
 	if errors.Is(err, sqlite.ErrForged) {
 		report.Authenticated(report.Entries, &audit.Fault{Class: audit.ClassSession, First: 1, Last: max(report.Entries, 1), What: err.Error()})
 		return report, nil

@@ -14,10 +14,20 @@ import (
 	"github.com/ambit-tools/ambit/runtime/sqlite"
 )
 
+// unreadable puts a value into an entry that the schema of a store refuses.
+const unreadable = `PRAGMA writable_schema = ON;
+UPDATE sqlite_schema SET sql = replace(sql, 'STRICT', '') WHERE name = 'entry';
+DELETE FROM sqlite_schema WHERE type = 'trigger';
+PRAGMA writable_schema = RESET;
+UPDATE entry SET leaf = 'text'`
+
 // TestVerifyReadsTheTreeOfTheSessions removes the tree of a store's sessions, which leaves each of its entries as
 // it was, and a part of its root.
 func TestVerifyReadsTheTreeOfTheSessions(t *testing.T) {
-	for _, query := range []string{"SELECT 1", "DELETE FROM node", "UPDATE owner SET root = zeroblob(32)"} {
+	for query, class := range map[string]audit.Class{
+		"SELECT 1": "", "DELETE FROM node": audit.ClassSession, "UPDATE owner SET root = zeroblob(32)": audit.ClassSession,
+		unreadable: audit.ClassUnreadable,
+	} {
 		path := filepath.Join(t.TempDir(), "a.db")
 		s, err := sqlite.Open(path)
 		require.NoError(t, err)
@@ -39,6 +49,6 @@ func TestVerifyReadsTheTreeOfTheSessions(t *testing.T) {
 			continue
 		}
 		require.NotNil(t, report.Bad, query)
-		require.Equal(t, audit.ClassSession, report.Bad.Class)
+		require.Equal(t, class, report.Bad.Class, query)
 	}
 }

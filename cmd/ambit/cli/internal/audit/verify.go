@@ -184,7 +184,10 @@ func authenticate(ctx context.Context, r *sqlite.Reader, report *audit.Report, r
 		report.Entries = n
 	}
 	var forged *sqlite.ForgedError
+	var damage *sqlite.CorruptError
 	switch {
+	case errors.As(err, &damage) && damage.Damaged > 0:
+		report.Authenticated(damage.Damaged-1, &audit.Fault{Class: audit.ClassUnreadable, First: damage.Damaged, Last: damage.Damaged, What: err.Error()})
 	case errors.As(err, &forged):
 		report.Authenticated(forged.Seq-1, &audit.Fault{Class: audit.ClassForged, First: forged.Seq, Last: forged.Seq, What: err.Error()})
 	case errors.Is(err, sqlite.ErrForged):
