@@ -102,10 +102,17 @@ func (p publisher) Stale(owner attempt.Owner) {
 	c.transition(runtime.EventStale, c.progress.State(), &note{At: c.clock()})
 }
 
-// Keep stores what a process wrote whose call has not its output.
-func (p publisher) Keep(owner attempt.Owner, of *journal.Process, exit *process.Exit) {
+// Ended keeps, as an attempt.Recorder, what a process wrote whose call has not its output
+// (SEMANTICS 6.6.9).
+func (p publisher) Ended(owner attempt.Owner, of *journal.Process, exit *process.Exit) {
 	c := owner.(*call)
-	if p.exec.artifacts == nil || c.tool == nil || c.values.Args == nil { // sensitive values that are not known cannot be hidden
+	switch {
+	case !p.exec.log.On():
+		p.exec.processes.Unspool(of.ID.Mark) // no recovery will read it
+		return
+	case exit == nil, p.exec.artifacts == nil, c.tool == nil:
+		return
+	case c.values.Args == nil: // sensitive values that are not known cannot be hidden
 		return
 	}
 	secrets := secretsOf(c)

@@ -17,6 +17,7 @@ import (
 	"github.com/ambit-tools/ambit/gen/dynamic"
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/engine"
+	"github.com/ambit-tools/ambit/runtime/journal"
 	"github.com/ambit-tools/ambit/runtime/process"
 	"github.com/ambit-tools/ambit/runtime/runtimetest"
 	"github.com/ambit-tools/ambit/runtime/wire"
@@ -34,11 +35,7 @@ func restart(t *testing.T, w *workshop, names ...string) *workshop {
 	}
 	synctest.Wait()
 	require.Len(t, w.runner.Started(), len(names))
-	next := &workshop{runner: w.runner, tools: w.tools, config: w.config}
-	entries, err := w.journal.Read(t.Context(), 0, 1<<20)
-	require.NoError(t, err)
-	require.NoError(t, next.journal.Append(t.Context(), entries))
-	return next
+	return w.crashed(t)
 }
 
 // TestRecoveryEndsProcesses: recovery ends what earlier executors recorded before it settles their calls: one
@@ -66,18 +63,29 @@ func TestRecoveryEndsProcesses(t *testing.T) {
 	})
 }
 
-// crash is restart with a spool, and a copy of it as it is then for the second workshop.
+// crash is restart with a spool.
 func crash(t *testing.T, w *workshop, names ...string) *workshop {
 	t.Helper()
 	w.config.Spool = filepath.Join(w.tools, "spool")
-	next := restart(t, w, names...)
-	next.config.Spool = filepath.Join(w.tools, "copy")
-	require.NoError(t, os.CopyFS(next.config.Spool, os.DirFS(w.config.Spool)))
+	return restart(t, w, names...)
+}
+
+// crashed returns a second workshop with copies of the journal and the spool as they are now.
+func (w *workshop) crashed(t *testing.T) *workshop {
+	t.Helper()
+	next := &workshop{runner: w.runner, tools: w.tools, config: w.config}
+	entries, err := w.journal.Read(t.Context(), 0, 1<<20)
+	require.NoError(t, err)
+	require.NoError(t, next.journal.Append(t.Context(), entries))
+	if w.config.Spool != "" {
+		next.config.Spool = filepath.Join(w.tools, "copy")
+		require.NoError(t, os.CopyFS(next.config.Spool, os.DirFS(w.config.Spool)))
+	}
 	return next
 }
 
-// TestOutputAfterACrash: what a process wrote before a crash is an artifact, which the next entry of its call names,
-// also where the call has an outcome. Its sensitive values are not in it. Then it is in the spool no more.
+// TestOutputAfterACrash: what a process wrote before a crash is an artifact, which the next entry of its call names.
+// Then it is in the spool no more.
 func TestOutputAfterACrash(t *testing.T) {
 	var acts atomic.Int32
 	w := prepareWorkshop(t, func(job *process.Job) runtimetest.Act {
@@ -107,6 +115,43 @@ func TestOutputAfterACrash(t *testing.T) {
 	})
 }
 
+// TestSensitiveOutputAfterACrash: sensitive values of the call are not in what is kept. Where they were erased nothing is.
+func TestSensitiveOutputAfterACrash(t *testing.T) {
+	for name, row := range map[string]struct{ erased, kept bool }{"known": {kept: true}, "erased": {erased: true}} {
+		t.Run(name, func(t *testing.T) {
+			w := prepareWorkshop(t, act(runtimetest.Act{Hang: true, Stubborn: true, Echo: true}))
+			synctest.Test(t, func(t *testing.T) {
+				w.config.Spool = filepath.Join(w.tools, "spool")
+				w.open(t, runtime.PolicyFunc(allowAll))
+				_, err := w.run().Turn(engine.TurnConfig{}).StartCall(callOf("c", "pipe", `{"key":"hunter2222"}`))
+				require.NoError(t, err)
+				synctest.Wait()
+				next := w.crashed(t)
+				if row.erased {
+					entries, err := w.journal.Read(t.Context(), 0, 1<<20)
+					require.NoError(t, err)
+					for i := range entries {
+						entries[i].Private = nil
+					}
+					next.journal = journal.Memory{}
+					require.NoError(t, next.journal.Append(t.Context(), entries))
+				}
+				next.open(t, runtime.PolicyFunc(allowAll), engine.WithArtifacts(new(runtime.MemoryArtifacts)))
+				_, ended := next.processes(t, "c")
+				require.Equal(t, row.kept, len(ended) == 1)
+				if row.kept {
+					require.NotNil(t, ended[0].Process.Kept)
+					data, err := next.exec.Artifact(t.Context(), *ended[0].Process.Kept)
+					require.NoError(t, err)
+					assert.JSONEq(t, `{"stdout":{"size":10,"head":"(sensitive)"},"stderr":{"size":0,"head":""}}`, string(data))
+				}
+				require.NoError(t, w.exec.Shutdown(t.Context()))
+				require.NoError(t, next.exec.Shutdown(t.Context()))
+			})
+		})
+	}
+}
+
 // TestLateOutputAfterACrash: the agent was killed between the deadline of a call and the end of its process.
 func TestLateOutputAfterACrash(t *testing.T) {
 	w := prepareWorkshop(t, act(runtimetest.Act{Hang: true, Stubborn: true, Out: "said"}))
@@ -114,18 +159,13 @@ func TestLateOutputAfterACrash(t *testing.T) {
 		w.config.Spool = filepath.Join(w.tools, "spool")
 		w.open(t, runtime.PolicyFunc(allowAll))
 		require.Equal(t, runtime.TimedOut, w.call("c", "once").Kind)
-		next := &workshop{runner: w.runner, tools: w.tools, config: w.config}
-		entries, err := w.journal.Read(t.Context(), 0, 1<<20)
-		require.NoError(t, err)
-		require.NoError(t, next.journal.Append(t.Context(), entries))
-		next.config.Spool = filepath.Join(w.tools, "copy")
-		require.NoError(t, os.CopyFS(next.config.Spool, os.DirFS(w.config.Spool)))
+		next := w.crashed(t)
 		next.open(t, runtime.PolicyFunc(allowAll), engine.WithArtifacts(new(runtime.MemoryArtifacts)))
 		_, ended := next.processes(t, "c")
 		require.Len(t, ended, 1)
 		assert.Equal(t, "tool.late_result", ended[0].Kind)
 		require.NotNil(t, ended[0].Process.Kept)
-		_, err = next.exec.Artifact(t.Context(), *ended[0].Process.Kept)
+		_, err := next.exec.Artifact(t.Context(), *ended[0].Process.Kept)
 		require.NoError(t, err)
 		require.NoError(t, w.exec.Shutdown(t.Context()))
 		require.NoError(t, next.exec.Shutdown(t.Context()))

@@ -55,6 +55,12 @@ tools:
     command: {run: [tool], env: {PATH: $TOOLS}, output: lines}
     idempotency: {key: [at], window: 1h}
     deadline: 20s
+  pipe:
+    version: 1.0.0
+    description: Read a key.
+    effect: read
+    input: {type: object, properties: {key: {type: string, x-sensitive: true, description: A key.}}}
+    command: {run: [tool], env: {PATH: $TOOLS}, stdin: key}
   value:
     version: 1.0.0
     description: One value.

@@ -87,11 +87,11 @@ func (i interrupted) keepSpooled() bool {
 	if p == nil || i.of.Attempts == 0 {
 		return false
 	}
-	publisher{c.exec}.Keep(c, p, exit)
+	publisher{c.exec}.Ended(c, p, exit)
 	if p.Kept == nil {
 		return false
 	}
-	c.progress.Scope.Context().ProcessEnded(p)
+	c.progress.Scope.Context().ProcessEnded(p, nil)
 	return true
 }
 

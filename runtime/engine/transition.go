@@ -45,7 +45,13 @@ func (c *call) transition(kind runtime.EventKind, to runtime.State, n *note) {
 	defer c.exec.delivery.End()
 	of.Event(e, kind, from, to, n)
 	if c.exec.log.On() && !c.unrecorded {
-		e.Seq = c.trail.Add(c.transitionEntry(e, n))
+		r, private := c.transitionEntry(e, n)
+		ended := r.Process
+		e.Seq = c.trail.Add(r, private)
+		if ended != nil {
+			// SEMANTICS 6.6.9
+			c.exec.log.WhenDurable(e.Seq, func() { c.exec.processes.Unspool(ended.ID.Mark) })
+		}
 	}
 	if c.unrecorded {
 		e.Seq = 0

@@ -12,6 +12,9 @@ type Recorder interface {
 	// Started records that a process is about to run, and returns when that is durable. No lock is held.
 	Started(Owner, *journal.Process) error
 
+	// Ended keeps what a process wrote, if its exit is not nil: its end then names it. No lock is held.
+	Ended(Owner, *journal.Process, *process.Exit)
+
 	// Stale records that the watcher of the process fell silent. The lock of the owner is held.
 	Stale(Owner)
 }
@@ -21,9 +24,11 @@ func (at *Context) ProcessStarts(_ context.Context, p *journal.Process) error {
 	return at.scope.env.Processes.Started(at.scope.owner, p)
 }
 
-// ProcessEnded takes the end of a process of the attempt, for the next entry of its owner.
-func (at *Context) ProcessEnded(p *journal.Process) {
+// ProcessEnded takes the end of a process of the attempt, for the next entry of its owner. The exit has what is to be
+// kept of it, nil for nothing.
+func (at *Context) ProcessEnded(p *journal.Process, exit *process.Exit) {
 	s := at.scope
+	s.env.Processes.Ended(s.owner, p, exit)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if p.Exit.Cause == process.Stale && !s.life.Ended() {

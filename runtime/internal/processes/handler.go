@@ -23,14 +23,15 @@ type Recorder interface {
 	// ProcessStarts records a process and returns when that is durable.
 	ProcessStarts(context.Context, *journal.Process) error
 
-	// ProcessEnded takes the end of a process, for the entry of the call that follows.
-	ProcessEnded(*journal.Process)
+	// ProcessEnded takes the end of a process, for the entry of the call that follows. Once that is durable it ends
+	// the spool. The exit has what the process wrote, nil where that is the output of the call.
+	ProcessEnded(*journal.Process, *process.Exit)
 }
 
 var errNoAttempt = errors.New("a command runs in a call of an executor")
 
 // handle is the handler of a tool that is a command: it runs one process and returns when nothing is left
-// of it.
+// of it. What it wrote is kept where that is not the output of the call (SEMANTICS 6.6.9).
 func (c *Command) handle(ctx context.Context, in wire.Value) (wire.Value, error) {
 	at, inCall := ctx.Value(callctx.Key{}).(Recorder)
 	p, planned := in.(*bind.Planned)
@@ -41,9 +42,12 @@ func (c *Command) handle(ctx context.Context, in wire.Value) (wire.Value, error)
 	res, err := c.Run(ctx, &Attempt{
 		Key: Key(info.Session, info.ID), Input: in, Argv: p.Plan.Argv, Due: info.Deadline, Started: at.ProcessStarts,
 	})
-	if res.Process != nil {
-		at.ProcessEnded(res.Process)
-		c.set.Unspool(res.Process.ID.Mark) // a crash before the next entry is durable loses what it wrote
+	switch {
+	case res.Process == nil:
+	case err != nil:
+		at.ProcessEnded(res.Process, &process.Exit{Stdout: res.Stdout, Stderr: res.Stderr})
+	default:
+		at.ProcessEnded(res.Process, nil)
 	}
 	return res.Output, err
 }

@@ -7,11 +7,14 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/internal/deadline"
 	"github.com/ambit-tools/ambit/runtime/internal/history"
 	"github.com/ambit-tools/ambit/runtime/internal/processes"
 	"github.com/ambit-tools/ambit/runtime/internal/redact"
@@ -193,4 +196,24 @@ type secretText string
 
 func (s secretText) Walk(v wire.Visitor) {
 	v.Visit(wire.Token{Kind: wire.KindString, Str: string(s), Sensitive: true})
+}
+
+// TestKeepHangs: a store that hangs holds up the end of a process for a second at most.
+func TestKeepHangs(t *testing.T) {
+	b := newBench(t, nil)
+	synctest.Test(t, func(t *testing.T) {
+		from := time.Now()
+		_, err := b.set.Keep(slowStore{}, &runtime.Spec{}, new(redact.Secrets), &process.Exit{Stdout: process.Output{Head: []byte("a"), Size: 1}})
+		var overdue *deadline.OverdueError
+		require.ErrorAs(t, err, &overdue)
+		assert.Equal(t, time.Second, time.Since(from))
+	})
+}
+
+// A slowStore waits until it is given up.
+type slowStore struct{ runtime.ArtifactStore }
+
+func (slowStore) Put(ctx context.Context, _ runtime.ArtifactRef, _ []byte) error {
+	<-ctx.Done()
+	return ctx.Err()
 }
