@@ -23,7 +23,7 @@ import (
 var (
 	long    = strings.Repeat("x", 5_000)
 	stored  = &runtime.StoredOutput{ArtifactRef: runtime.ArtifactRef{SHA256: "abc"}}
-	offline = errors.New("offline")
+	errOffline = errors.New("offline")
 )
 
 // A found is what a reconcile handler finds, and what becomes of the call.
@@ -70,11 +70,11 @@ func TestQuestion(t *testing.T) {
 	for name, row := range map[string]found{
 		"output":  {value: text("done"), outcome: runtime.Outcome{Kind: runtime.Completed, Output: wire.Raw(`"masked"`)}},
 		"nothing": {err: fmt.Errorf("gone: %w", recovery.ErrNothing), outcome: runtime.Outcome{Kind: runtime.Failed}},
-		"fails":   {err: offline, fails: offline},
+		"fails":   {err: errOffline, fails: errOffline},
 		"hangs":   {hangs: true, late: true, fails: context.DeadlineExceeded},
-		"masked":  {value: text("done"), mask: offline, fails: offline},
+		"masked":  {value: text("done"), mask: errOffline, fails: errOffline},
 		"long":    {value: text(long), outcome: runtime.Outcome{Kind: runtime.Completed, Artifact: stored}},
-		"full":    {value: text(long), store: offline, fails: offline},
+		"full":    {value: text(long), store: errOffline, fails: errOffline},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -86,8 +86,8 @@ func TestQuestion(t *testing.T) {
 				if row.fails != nil {
 					assert.Error(t, err)
 					assert.Zero(t, a, "what was found is not used")
-					if row.fails == offline {
-						assert.ErrorIs(t, err, offline)
+					if row.fails == errOffline {
+						assert.ErrorIs(t, err, errOffline)
 					}
 					return
 				}

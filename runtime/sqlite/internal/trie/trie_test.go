@@ -179,7 +179,7 @@ func TestForgedNodes(t *testing.T) {
 }
 
 // broken refuses to read or to write.
-type broken struct{ nodes }
+type broken struct{}
 
 var errBroken = errors.New("broken")
 
