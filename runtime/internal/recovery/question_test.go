@@ -21,8 +21,8 @@ import (
 )
 
 var (
-	long    = strings.Repeat("x", 5_000)
-	stored  = &runtime.StoredOutput{ArtifactRef: runtime.ArtifactRef{SHA256: "abc"}}
+	long       = strings.Repeat("x", 5_000)
+	stored     = &runtime.StoredOutput{ArtifactRef: runtime.ArtifactRef{SHA256: "abc"}}
 	errOffline = errors.New("offline")
 )
 
