@@ -127,6 +127,8 @@ export async function fits(page, what) {
   assert.deepEqual(small, [], `${what}: targets of less than 44 pixels`);
   const bar = await page.evaluate(() => Math.max(0, ...[...document.querySelectorAll(".bar")].map((e) => e.getBoundingClientRect().height / innerHeight)));
   assert.ok(bar <= 1 / 3 + 0.001, `${what}: the bar has ${bar} of the height`);
+  const narrow = await page.evaluate(() => [...document.querySelectorAll("dd")].filter((e) => e.checkVisibility() && e.textContent.trim().length > 3 && e.clientWidth < 80).map((e) => e.outerHTML.slice(0, 100)));
+  assert.deepEqual(narrow, [], `${what}: values in columns of a letter`);
 }
 
 // shot keeps a picture of a page.
