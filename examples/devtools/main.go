@@ -1,7 +1,7 @@
 // Devtools is an agent that runs programs on a checkout: tools that are declared, boxed, watched and
 // ended, without a handler. It makes a repository in a temporary folder and prints what becomes of a
 // diff, a search, a run of tests, a script, a read that the box refuses, a command that takes too long,
-// and one without a box that somebody has to approve.
+// and one without a box that an approver has to allow.
 //
 // What this host cannot run it leaves out, and says so: a tool that needs namespaces, or a program that
 // is not installed.
@@ -100,7 +100,7 @@ func run(ctx context.Context, out io.Writer, caches string, leaveOut ...string) 
 	return nil
 }
 
-// runnable returns the tools that this host can run, and why it cannot run the others.
+// runnable returns the tools that this host can run, and why it cannot run the rest.
 func runnable(tools []*runtime.Tool) (list []*runtime.Tool, without map[string]string, err error) {
 	runner, err := isolate.New(isolate.Options{})
 	if err != nil {

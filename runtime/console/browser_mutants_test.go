@@ -14,7 +14,7 @@ import (
 	"github.com/ambit-tools/ambit/internal/battery"
 )
 
-// A scriptPatch is a mutant of console.js: lines of it, each of which is in one place, with others in their place.
+// A scriptPatch is a mutant of console.js: lines of it, each of which is in one place, and what stands there instead.
 type scriptPatch struct {
 	name  string
 	tests string // the pattern of the names of tests that notice it

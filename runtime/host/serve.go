@@ -128,7 +128,7 @@ func (h *Host) listen() (net.Listener, error) {
 }
 
 // newServer returns a server that waits neither for headers nor for idle clients. The guard sets the deadlines for
-// bodies and answers, request by request: streams have others.
+// bodies and answers, request by request: streams have deadlines of their own.
 func newServer(ctx context.Context, handler http.Handler) *http.Server {
 	return &http.Server{
 		Handler: handler, ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader,

@@ -60,7 +60,7 @@ func keep(o *process.Output, secrets *redact.Secrets) keptStream {
 }
 
 // Left returns what the spool has of a process of the call that recovery has ended, and its end: nil where there is
-// nothing. Nobody saw the end, so it is process.Lost.
+// nothing. The agent did not see the end, so it is process.Lost.
 func (s *Set) Left(c *history.Call) (*journal.Process, *process.Exit) {
 	for i := len(c.Processes) - 1; i >= 0 && !c.Runs; i-- {
 		p := &c.Processes[i]
