@@ -113,7 +113,7 @@ func TestThousandChangesBetweenApprovalAndExecutionRunNothing(t *testing.T) {
 }
 
 func TestOneOfTenRacingAnswersIsAccepted(t *testing.T) {
-	for range 50 {
+	for round := range 50 {
 		d := newDesk(t)
 		id := d.ask(0, question(`{}`, consent.Requirement{}))
 		var door sync.Mutex // the caller's
@@ -123,7 +123,7 @@ func TestOneOfTenRacingAnswersIsAccepted(t *testing.T) {
 			all.Go(func() {
 				door.Lock()
 				defer door.Unlock()
-				a := consent.Answer{By: fmt.Sprint("approver ", i), Approve: i%2 == 0}
+				a := consent.Answer{By: fmt.Sprint("approver ", i), Approve: (i+round)%2 == 0}
 				e := d.book.Decide(after(1), id, &a)
 				assert.NoError(t, d.book.Apply(&e))
 				switch {

@@ -19,6 +19,21 @@ func TestResolvedRequestTakesNoFurtherAnswerWhoeverMadeTheEvent(t *testing.T) {
 	assert.Equal(t, consent.StatusDenied, d.status(id))
 }
 
+func TestResolvedRequestRefusesAFurtherAnswer(t *testing.T) {
+	for _, first := range []bool{true, false} {
+		for _, second := range []bool{true, false} {
+			d := newDesk(t)
+			id := d.ask(0, question(`{}`, approvers("alice", "bob")))
+			d.decide(1, id, consent.Answer{By: "alice", Approve: first})
+			resolved := d.status(id)
+			e := d.book.Decide(after(2), id, &consent.Answer{By: "bob", Approve: second})
+			assert.Equal(t, consent.AlreadyResolved, e.Result.Rejection, "first %t, second %t", first, second)
+			require.NoError(t, d.book.Apply(&e))
+			assert.Equal(t, resolved, d.status(id))
+		}
+	}
+}
+
 func TestQuorumOfAnEditHasNoVotesForWhatItReplaced(t *testing.T) {
 	d := newDesk(t)
 	m := consent.Requirement{Quorum: 3, AllowEdit: true}
