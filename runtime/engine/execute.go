@@ -79,14 +79,19 @@ func (t *Turn) open(ctx context.Context, in runtime.Call, done <-chan struct{}) 
 	if c == nil {
 		return nil, nil
 	}
+	if err := c.run.session.enter(); err != nil {
+		return nil, c.refuseUnloaded(err, done)
+	}
 	refused := c.place.Enter(c.record.Tool)
 	earlier = c.register(refused)
 	if earlier == nil {
 		trace(c)
 	}
 	if earlier == nil && refused == nil {
+		c.entered = true
 		return c, nil
 	}
+	defer c.run.session.leave()
 	c.place.Leave()
 	switch {
 	case earlier == nil:
@@ -199,5 +204,11 @@ func (t *Turn) launch(c *call) {
 		c.releaseResources()
 		return
 	}
+	c.submit()
+}
+
+// submit passes c to a worker, which keeps the session in memory until it leaves c. A goroutine is in the session.
+func (c *call) submit() {
+	_ = c.run.session.enter()
 	c.exec.workers.Take(c)
 }

@@ -90,6 +90,7 @@ func (r *Run) Child(cfg RunConfig) *Run {
 		return r
 	}
 	s := r.session
+	defer s.pin()()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	cfg.ID = r.node.Calls().Child(r.agent, wording.ValidUTF8(cfg.ID))
@@ -107,9 +108,9 @@ func (r *Run) Child(cfg RunConfig) *Run {
 // currentFacts returns the current facts of r. Two snapshots are the same pointer when nothing in
 // them has changed. The session's lock is held.
 func (r *Run) currentFacts() *facts.Snapshot {
-	state := r.session.memory.Rules()
-	return r.facts.At(state.Version(), r.session.exec.reg.Len(), func() (used, successes []int32) {
-		return state.Counts(r.id, r.agent, r.principal)
+	memory := &r.session.memory
+	return r.facts.At(memory.Version(), r.session.exec.reg.Len(), func() (used, successes []int32) {
+		return memory.Rules().Counts(r.id, r.agent, r.principal)
 	})
 }
 
@@ -141,6 +142,7 @@ func (r *Run) Turn(cfg TurnConfig) *Turn {
 		return t
 	}
 	t.minimum = r.session.exec.minimum
+	defer r.session.pin()()
 	r.session.mu.Lock()
 	calls := r.node.Calls()
 	calls.Turns++

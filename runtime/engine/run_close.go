@@ -19,6 +19,7 @@ func (r *Run) Status() RunStatus {
 	if r == nil || r.session == nil {
 		return RunStatus{ID: r.ID(), State: runtime.RunFinished, Invocations: map[string]int{}}
 	}
+	defer r.session.pin()()
 	r.session.mu.Lock()
 	defer r.session.mu.Unlock()
 	return r.status()
@@ -49,6 +50,10 @@ func (r *Run) Close(ctx context.Context) error {
 		return nil
 	}
 	s := r.session
+	if err := s.enter(); err != nil {
+		return fmt.Errorf("run %q: %w", r.id, err)
+	}
+	defer s.leave()
 	s.mu.Lock()
 	parts := r.node.Shut(&s.exec.sched, nil)
 	var active []*call

@@ -9,9 +9,11 @@ import (
 	"slices"
 	"sync/atomic"
 
+	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/internal/deadline"
 	"github.com/ambit-tools/ambit/runtime/internal/lockorder"
 	"github.com/ambit-tools/ambit/runtime/internal/metadata"
+	"github.com/ambit-tools/ambit/runtime/internal/residence"
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
 	"github.com/ambit-tools/ambit/runtime/internal/session"
 	"github.com/ambit-tools/ambit/runtime/internal/wording"
@@ -34,7 +36,9 @@ type SessionConfig struct {
 type Session struct {
 	exec *Executor
 	id   string
-	cfg  atomic.Pointer[SessionConfig] // immutable; replaced when the session is continued
+	cfg  atomic.Pointer[SessionConfig] // immutable; replaced when the session is continued; nil: it was never loaded
+
+	place residence.Place[Session] // in the sessions of exec
 
 	mu            lockorder.Mutex[lockorder.Session] // guards the session and its runs
 	memory        session.Memory[*call]
@@ -55,12 +59,6 @@ func (s *Session) openNode(run string, metadata map[string]string) *runNode {
 	return p
 }
 
-// sessions has the sessions of a journal by id.
-type sessions struct {
-	mu   lockorder.Mutex[lockorder.Sessions]
-	byID map[string]*Session
-}
-
 // Session starts a session. Sessions share nothing, even when their ids are equal.
 //
 // With a journal an id identifies one session, for as long as the journal lasts: Session continues
@@ -75,19 +73,18 @@ func (e *Executor) Session(cfg SessionConfig) *Session {
 	if e == nil || !e.log.On() {
 		return e.newSession(&cfg)
 	}
-	e.sessions.mu.Lock()
-	defer e.sessions.mu.Unlock()
-	s := e.sessions.byID[cfg.ID]
-	if s == nil {
-		s = e.newSession(&cfg)
-		e.sessions.byID[cfg.ID] = s
-	} else if sameConfig(s.cfg.Load(), &cfg) {
+	s := e.seat(cfg.ID)
+	if err := s.enter(); err != nil {
+		e.report(&action.CallError{SessionID: s.id, Err: err})
 		return s
 	}
+	defer s.leave()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.cfg.Store(&cfg)
-	s.recordOpened()
+	if e.sessions.Keep(s) || !sameConfig(s.cfg.Load(), &cfg) {
+		s.cfg.Store(&cfg)
+		s.recordOpened()
+	}
 	return s
 }
 
@@ -119,14 +116,21 @@ func (e *Executor) FindSession(id string) (*Session, bool) {
 	return s, s != nil
 }
 
-// sessionOf returns the session with an id, nil when the journal has none.
+// sessionOf returns the session with an id, nil when the journal has none. One that cannot be loaded refuses what is asked
+// of it.
 func (e *Executor) sessionOf(id string) *Session {
-	if e == nil {
+	if e == nil || !e.log.On() || id == "" {
 		return nil
 	}
-	e.sessions.mu.Lock()
-	defer e.sessions.mu.Unlock()
-	return e.sessions.byID[id]
+	s := e.seat(id)
+	if s.enter() != nil {
+		return s
+	}
+	defer s.leave()
+	if !e.sessions.Known(s) {
+		return nil
+	}
+	return s
 }
 
 // ID returns the id of s.
@@ -157,6 +161,10 @@ func (s *Session) StartRun(ctx context.Context, cfg RunConfig) (*Run, error) {
 	if err := s.exec.log.Health(); err != nil {
 		return nil, fmt.Errorf("a run cannot be recorded: %w", err)
 	}
+	if err := s.enter(); err != nil {
+		return nil, fmt.Errorf("a run cannot be started: %w", err)
+	}
+	defer s.leave()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if cfg.ID == "" {
@@ -176,6 +184,7 @@ func (s *Session) Run(id string) (*Run, bool) {
 	if s == nil {
 		return nil, false
 	}
+	defer s.pin()()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	p := s.nodes[id]
@@ -190,6 +199,7 @@ func (s *Session) find(callID string) *callRecord {
 	if s == nil {
 		return nil
 	}
+	defer s.pin()()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.memory.Find(wording.ValidUTF8(callID))

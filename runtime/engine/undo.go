@@ -37,6 +37,10 @@ func (s *Session) Undo(ctx context.Context, req action.UndoRequest) (action.Undo
 	if s == nil || s.exec == nil {
 		return action.UndoResult{}, action.CodeUnknownCall.Err()
 	}
+	if err := s.enter(); err != nil {
+		return action.UndoResult{}, unloaded(err)
+	}
+	defer s.leave()
 	if req.CallID == "" {
 		return s.undoRun(ctx, req)
 	}
@@ -105,7 +109,10 @@ func (s *Session) undoCall(ctx context.Context, r *callRecord, req action.UndoRe
 	u := undoing{r.Live, req.By.ID}
 	fault := u.allowed(ctx, req.By)
 	if fault == nil {
-		fault = u.run(ctx)
+		_ = s.enter() // Concluded leaves, where the commit outlives this call
+		if fault = u.run(ctx); fault == nil || !fault.Pending {
+			s.leave()
+		}
 	}
 	if fault != nil && fault.Pending {
 		return u.failed(fault)
