@@ -155,12 +155,15 @@ func (b *Books) Put(session string, book *Book) {
 func (b *Books) Has(session string) bool { return b.sessions[session] != nil }
 
 // Leave notes that a session leaves memory. Its book stays for as long as it has a request or a grant, so that these are
-// listed, answered, revoked and retired as before; then it is removed, and Put adds it again.
-func (b *Books) Leave(session string) {
+// listed, answered, revoked and retired as before; then it is removed, and Put adds it again. Leave returns the ids of
+// its requests.
+func (b *Books) Leave(session string) (requests []string) {
 	if of := b.sessions[session]; of != nil {
 		of.away = true
+		requests = slices.Collect(maps.Keys(of.requests))
 		b.shed(of)
 	}
+	return requests
 }
 
 // shed removes the book of a session that left memory, if it has nothing.

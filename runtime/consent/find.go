@@ -42,10 +42,3 @@ func parseMember(text string) ([]string, error) {
 	}
 	return wire.ParsePointer(text)
 }
-
-// Each calls f with the id of every request that b has.
-func (b *Book) Each(f func(id string)) {
-	for id := range b.requests {
-		f(id)
-	}
-}

@@ -101,7 +101,7 @@ func (w caller) pending() (runtime.Outcome, bool) {
 // denied.
 func (s *Session) Await(ctx context.Context, callID string) runtime.Outcome {
 	ctx = deadline.OrBackground(ctx)
-	defer s.pin()()
+	defer s.place.Pin()()
 	r := s.find(callID)
 	if r == nil {
 		return runtime.Outcome{CallID: callID, Message: "there is no such call in this session"}

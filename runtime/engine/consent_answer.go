@@ -76,7 +76,7 @@ func (e *Executor) resolve(ctx context.Context, requestID string, a action.Answe
 	if c == nil {
 		return e.answerUnknown(requestID, answer), nil
 	}
-	defer c.run.session.pin()()
+	defer c.run.session.place.Pin()()
 	if c.declarationChanged { // an edit would bind to another declaration than the request does
 		a.Edit = nil
 	}

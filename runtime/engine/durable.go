@@ -43,8 +43,7 @@ func (s *Session) recordOpened() {
 	}
 	cfg := s.cfg.Load()
 	s.exec.log.Add(&journal.Record{
-		Kind: journal.KindSessionOpened, At: entry.At(s.exec.sched.Now()), Session: s.id, Principal: cfg.Principal,
-		Setup: &journal.Setup{Behavior: cfg.Behavior, Modes: cfg.Modes, Capabilities: cfg.Capabilities},
+		Kind: journal.KindSessionOpened, At: entry.At(s.exec.sched.Now()), Session: s.id, Principal: cfg.Principal, Setup: cfg.Setup(),
 	}, nil)
 }
 

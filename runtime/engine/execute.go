@@ -70,6 +70,15 @@ func (c *call) finishRefused(out *runtime.Outcome) {
 	c.exec.sched.Fire(&c.record.First)
 }
 
+// refuseUnloaded gives the call its outcome when its session cannot be loaded.
+func (c *call) refuseUnloaded(err error) {
+	r := c.journalUnavailable(err)
+	r.outcome.CallID, r.outcome.Tool, r.outcome.AllReasons = c.id, c.record.Tool, []runtime.Reason{r.outcome.Reason}
+	c.exec.report(r.fault)
+	c.record.Store(&r.outcome)
+	c.exec.sched.Fire(&c.record.First)
+}
+
 // open returns a new call and, when it repeats an earlier call, the record of that one.
 // A call that exceeds the capacity, or whose id is that of another call, has its outcome
 // already. open then waits for its observers until done is closed, and returns a nil call
@@ -79,8 +88,10 @@ func (t *Turn) open(ctx context.Context, in runtime.Call, done <-chan struct{}) 
 	if c == nil {
 		return nil, nil
 	}
-	if err := c.run.session.enter(); err != nil {
-		return nil, c.refuseUnloaded(err, done)
+	if err := c.run.session.place.Enter(); err != nil {
+		c.refuseUnloaded(err)
+		c.observe(done)
+		return nil, c.record
 	}
 	refused := c.place.Enter(c.record.Tool)
 	earlier = c.register(refused)
@@ -91,7 +102,7 @@ func (t *Turn) open(ctx context.Context, in runtime.Call, done <-chan struct{}) 
 		c.entered = true
 		return c, nil
 	}
-	defer c.run.session.leave()
+	defer c.run.session.place.Leave()
 	c.place.Leave()
 	switch {
 	case earlier == nil:
@@ -209,6 +220,6 @@ func (t *Turn) launch(c *call) {
 
 // submit passes c to a worker, which keeps the session in memory until it leaves c. A goroutine is in the session.
 func (c *call) submit() {
-	_ = c.run.session.enter()
+	_ = c.run.session.place.Enter()
 	c.exec.workers.Take(c)
 }

@@ -41,7 +41,7 @@ func (c *call) finish(e *result) (first bool) {
 		if over != nil {
 			c.exec.sched.Fire(over)
 			if c.entered {
-				c.run.session.leave()
+				c.run.session.place.Leave()
 			}
 		}
 	}()

@@ -68,18 +68,9 @@ func (e *Executor) Recover(ctx context.Context) error {
 		err = e.restore(ctx, h, parts)
 	}
 	if err == nil {
-		err = e.log.FlushAll()
+		err = e.snapshots.Checkpoint(ctx)
 	}
 	if err != nil {
-		e.log.Fail(fmt.Errorf("recovery has failed: %w", err))
-		e.lease.Release(grace)
-		return err
-	}
-	e.reconcile(ctx, h)
-	if e.holdings.Behind() > checkpointEvery {
-		err = e.snapshots.Write(ctx, "", 1)
-	}
-	if err = errors.Join(err, e.log.FlushAll()); err != nil {
 		e.log.Fail(fmt.Errorf("recovery has failed: %w", err))
 		e.lease.Release(grace)
 		return err
@@ -88,7 +79,7 @@ func (e *Executor) Recover(ctx context.Context) error {
 		e.report(&action.CallError{Err: err})
 	}
 	for id := range h.Sessions {
-		e.seat(id).leave()
+		e.seat(id).place.Leave()
 	}
 	if e.hooks == nil { // a simulation says itself when sessions leave memory
 		e.sessions.Begin()
@@ -114,7 +105,7 @@ func (e *Executor) readJournal(ctx context.Context, parts *recovery.Parts) (*his
 	for id, of := range h.Sessions {
 		s := e.seat(id)
 		s.restore(of)
-		e.sessions.Put(s)
+		s.place.Put()
 	}
 	return h, nil
 }
@@ -123,9 +114,7 @@ func (e *Executor) readJournal(ctx context.Context, parts *recovery.Parts) (*his
 func (s *Session) restore(of *history.Session) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.cfg.Store(&SessionConfig{
-		ID: of.ID, Principal: of.Principal, Behavior: of.Setup.Behavior, Modes: of.Setup.Modes, Capabilities: of.Setup.Capabilities,
-	})
+	s.cfg.Store(session.ConfigOf(of))
 	s.memory.Restore(of)
 	for run, m := range of.Open {
 		if s.nodes[run] == nil { // a caller may hold those that were open when s left memory
@@ -202,6 +191,10 @@ func (e *Executor) restore(ctx context.Context, h *history.History, parts *recov
 			o.settle(ctx, stale)
 		}
 	}
+	if err := e.log.FlushAll(); err != nil {
+		return err
+	}
+	e.reconcile(ctx, h)
 	return nil
 }
 
@@ -209,7 +202,7 @@ func (e *Executor) restore(ctx context.Context, h *history.History, parts *recov
 // reports whether the call waits for consent and its tool has another declaration now.
 func (e *Executor) restoreCall(s *Session, r *history.Call, books *consent.Books) (_ *call, redeclared bool) {
 	if r.Outcome == nil {
-		e.sessions.Put(s) // finish leaves it
+		s.place.Put() // finish leaves it
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()

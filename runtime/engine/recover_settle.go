@@ -249,7 +249,7 @@ func (i interrupted) settleUndo(ctx context.Context) {
 		return
 	}
 	if !done {
-		_ = s.enter() // for as long as this process lasts
+		_ = s.place.Enter() // for as long as this process lasts
 	}
 	c.progress.Lock()
 	defer c.progress.Unlock()

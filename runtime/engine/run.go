@@ -5,7 +5,6 @@ import (
 	"maps"
 	"time"
 
-	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/internal/facts"
 	"github.com/ambit-tools/ambit/runtime/internal/metadata"
@@ -43,17 +42,7 @@ type runNode struct {
 }
 
 // A RunStatus describes the state of a run.
-type RunStatus struct {
-	ID          string           `json:"run"`
-	State       runtime.RunState `json:"state"`
-	Invocations map[string]int   `json:"invocations"`            // by tool: slots in use, of this agent and principal; tools with none are omitted
-	Succeeded   []string         `json:"succeeded"`              // tools with a success that was not undone, in registration order
-	Active      int              `json:"active"`                 // calls without an outcome
-	Waiting     []string         `json:"waiting,omitempty"`      // calls that wait for consent
-	PendingExit []string         `json:"pending_exit,omitempty"` // required tools that are open, in registration order
-	Reminders   int              `json:"reminders,omitempty"`    // given to a model that stopped
-	Reminder    string           `json:"reminder,omitempty"`     // for the model, from ModelStopped
-}
+type RunStatus = session.Status
 
 // ID returns the id of r.
 func (r *Run) ID() string {
@@ -90,7 +79,7 @@ func (r *Run) Child(cfg RunConfig) *Run {
 		return r
 	}
 	s := r.session
-	defer s.pin()()
+	defer s.place.Pin()()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	cfg.ID = r.node.Calls().Child(r.agent, wording.ValidUTF8(cfg.ID))
@@ -142,7 +131,7 @@ func (r *Run) Turn(cfg TurnConfig) *Turn {
 		return t
 	}
 	t.minimum = r.session.exec.minimum
-	defer r.session.pin()()
+	defer r.session.place.Pin()()
 	r.session.mu.Lock()
 	calls := r.node.Calls()
 	calls.Turns++

@@ -19,7 +19,7 @@ func (r *Run) Status() RunStatus {
 	if r == nil || r.session == nil {
 		return RunStatus{ID: r.ID(), State: runtime.RunFinished, Invocations: map[string]int{}}
 	}
-	defer r.session.pin()()
+	defer r.session.place.Pin()()
 	r.session.mu.Lock()
 	defer r.session.mu.Unlock()
 	return r.status()
@@ -50,10 +50,10 @@ func (r *Run) Close(ctx context.Context) error {
 		return nil
 	}
 	s := r.session
-	if err := s.enter(); err != nil {
+	if err := s.place.Enter(); err != nil {
 		return fmt.Errorf("run %q: %w", r.id, err)
 	}
-	defer s.leave()
+	defer s.place.Leave()
 	s.mu.Lock()
 	parts := r.node.Shut(&s.exec.sched, nil)
 	var active []*call

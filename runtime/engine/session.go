@@ -2,11 +2,9 @@ package engine
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"maps"
-	"slices"
 	"sync/atomic"
 
 	"github.com/ambit-tools/ambit/runtime/action"
@@ -22,13 +20,7 @@ import (
 )
 
 // A SessionConfig describes a Session. It is copied.
-type SessionConfig struct {
-	ID           string // empty: one is made
-	Principal    string // the principal of the calls
-	Capabilities []string
-	Behavior     string            // the current behavior of the agent; empty: none
-	Modes        map[string]string // name of a mode to its value
-}
+type SessionConfig = session.Config
 
 // A Session is a principal's long-lived conversation. It retains the outcome of every call that was
 // made in it, so that a call that is repeated under its id is answered and not run. A session needs
@@ -64,24 +56,19 @@ func (s *Session) openNode(run string, metadata map[string]string) *runNode {
 // With a journal an id identifies one session, for as long as the journal lasts: Session continues
 // an existing session, with the configuration cfg from now on.
 func (e *Executor) Session(cfg SessionConfig) *Session {
-	cfg.Capabilities = slices.Clone(cfg.Capabilities)
-	cfg.Modes = maps.Clone(cfg.Modes)
-	cfg.ID, cfg.Principal = wording.ValidUTF8(cfg.ID), wording.ValidUTF8(cfg.Principal)
-	if cfg.ID == "" {
-		cfg.ID = rand.Text()
-	}
+	cfg = cfg.Clean()
 	if e == nil || !e.log.On() {
 		return e.newSession(&cfg)
 	}
 	s := e.seat(cfg.ID)
-	if err := s.enter(); err != nil {
+	if err := s.place.Enter(); err != nil {
 		e.report(&action.CallError{SessionID: s.id, Err: err})
 		return s
 	}
-	defer s.leave()
+	defer s.place.Leave()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if e.sessions.Keep(s) || !sameConfig(s.cfg.Load(), &cfg) {
+	if s.place.Keep() || !s.cfg.Load().Equal(&cfg) {
 		s.cfg.Store(&cfg)
 		s.recordOpened()
 	}
@@ -103,12 +90,6 @@ func (e *Executor) newSession(cfg *SessionConfig) *Session {
 	return s
 }
 
-// sameConfig reports whether two configurations are equal.
-func sameConfig(a, b *SessionConfig) bool {
-	return a.ID == b.ID && a.Principal == b.Principal && a.Behavior == b.Behavior &&
-		slices.Equal(a.Capabilities, b.Capabilities) && maps.Equal(a.Modes, b.Modes)
-}
-
 // FindSession returns the session with an id, which this process or an earlier one has started. It
 // needs a journal, without which an executor does not know its sessions.
 func (e *Executor) FindSession(id string) (*Session, bool) {
@@ -122,15 +103,10 @@ func (e *Executor) sessionOf(id string) *Session {
 	if e == nil || !e.log.On() || id == "" {
 		return nil
 	}
-	s := e.seat(id)
-	if s.enter() != nil {
+	if s := e.seat(id); s.place.Known() {
 		return s
 	}
-	defer s.leave()
-	if !e.sessions.Known(s) {
-		return nil
-	}
-	return s
+	return nil
 }
 
 // ID returns the id of s.
@@ -161,10 +137,10 @@ func (s *Session) StartRun(ctx context.Context, cfg RunConfig) (*Run, error) {
 	if err := s.exec.log.Health(); err != nil {
 		return nil, fmt.Errorf("a run cannot be recorded: %w", err)
 	}
-	if err := s.enter(); err != nil {
+	if err := s.place.Enter(); err != nil {
 		return nil, fmt.Errorf("a run cannot be started: %w", err)
 	}
-	defer s.leave()
+	defer s.place.Leave()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if cfg.ID == "" {
@@ -184,7 +160,7 @@ func (s *Session) Run(id string) (*Run, bool) {
 	if s == nil {
 		return nil, false
 	}
-	defer s.pin()()
+	defer s.place.Pin()()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	p := s.nodes[id]
@@ -199,7 +175,7 @@ func (s *Session) find(callID string) *callRecord {
 	if s == nil {
 		return nil
 	}
-	defer s.pin()()
+	defer s.place.Pin()()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.memory.Find(wording.ValidUTF8(callID))

@@ -37,10 +37,10 @@ func (s *Session) Undo(ctx context.Context, req action.UndoRequest) (action.Undo
 	if s == nil || s.exec == nil {
 		return action.UndoResult{}, action.CodeUnknownCall.Err()
 	}
-	if err := s.enter(); err != nil {
+	if err := s.place.Enter(); err != nil {
 		return action.UndoResult{}, unloaded(err)
 	}
-	defer s.leave()
+	defer s.place.Leave()
 	if req.CallID == "" {
 		return s.undoRun(ctx, req)
 	}
@@ -109,9 +109,9 @@ func (s *Session) undoCall(ctx context.Context, r *callRecord, req action.UndoRe
 	u := undoing{r.Live, req.By.ID}
 	fault := u.allowed(ctx, req.By)
 	if fault == nil {
-		_ = s.enter() // Concluded leaves, where the commit outlives this call
+		_ = s.place.Enter() // Concluded leaves, where the commit outlives this call
 		if fault = u.run(ctx); fault == nil || !fault.Pending {
-			s.leave()
+			s.place.Leave()
 		}
 	}
 	if fault != nil && fault.Pending {

@@ -62,7 +62,7 @@ func (u undoing) Decided(at time.Time, seals []journal.Seal) error {
 // Concluded records the result of an undo whose caller has left.
 func (u undoing) Concluded(fault *undo.Fault) {
 	u.conclude(fault)
-	u.c.run.session.leave()
+	u.c.run.session.place.Leave()
 }
 
 // add adds an entry about the undo, and returns when flush has made it durable.

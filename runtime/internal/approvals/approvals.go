@@ -104,8 +104,9 @@ func (a *Approvals[C]) Has(session string) bool {
 func (a *Approvals[C]) Leave(session string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.book.Of(session).Each(func(id string) { delete(a.calls, id) })
-	a.book.Leave(session)
+	for _, id := range a.book.Leave(session) {
+		delete(a.calls, id)
+	}
 }
 
 // Attach says which call waits for a request of an earlier process.

@@ -228,26 +228,33 @@ func (l *Ledger) Unsettled() (list []string) {
 	return list
 }
 
-// SessionOf returns the session of a request or a grant, empty when l has none.
+// SessionOf returns the session of a request or a grant, empty when l, which may be nil, has none.
 func (l *Ledger) SessionOf(id string) string {
+	if l == nil {
+		return ""
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.byID[id]
 }
 
-// Asked returns the sessions with requests or grants that are kept in mind at an instant, sorted. It forgets the
-// others.
-func (l *Ledger) Asked(now time.Time) (list []string) {
+// Asked returns the sessions with requests or grants that are kept in mind at an instant and of which has says that
+// they are elsewhere, sorted. It forgets the requests and grants whose time is over. l may be nil.
+func (l *Ledger) Asked(now time.Time, has func(session string) bool) []string {
+	if l == nil {
+		return nil
+	}
 	l.mu.Lock()
-	defer l.mu.Unlock()
 	l.forget(now)
+	var list []string
 	for id, s := range l.sessions {
 		if len(s.asked) > 0 {
 			list = append(list, id)
 		}
 	}
+	l.mu.Unlock()
 	slices.Sort(list)
-	return list
+	return slices.DeleteFunc(list, has)
 }
 
 // forget forgets the requests and grants whose time is over.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/ambit-tools/ambit/runtime/internal/history"
 	"github.com/ambit-tools/ambit/runtime/internal/holdings"
+	"github.com/ambit-tools/ambit/runtime/internal/usercode"
 	"github.com/ambit-tools/ambit/runtime/journal"
 	"github.com/ambit-tools/ambit/runtime/rules"
 )
@@ -45,4 +46,19 @@ func (p *Parts) sessions() (list []string) {
 		}
 	}
 	return list
+}
+
+// Load reads a session that recovery did not, because nothing in it was to be settled; nil: j has no entry of it.
+func Load(j journal.Journal, engine *rules.Engine, key []byte, session string) (of *history.Single, err error) {
+	err = usercode.Call(func() (err error) {
+		of, err = history.ReadWhole(context.Background(), j, engine, key, session)
+		return err
+	})
+	if err == nil && of != nil {
+		err = of.Settled()
+	}
+	if err != nil {
+		return nil, err
+	}
+	return of, nil
 }

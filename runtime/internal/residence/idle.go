@@ -81,7 +81,7 @@ func (s *Set[S]) leave(p *Place[S]) bool {
 	turn := s.turns
 	p.leaving = turn
 	s.mu.Unlock()
-	err := s.cfg.Rest(p.of)
+	err := s.rest(p.of)
 	s.mu.Lock()
 	if p.leaving != turn { // it was entered: Leave has queued it again, or will
 		return false
@@ -92,6 +92,15 @@ func (s *Set[S]) leave(p *Place[S]) bool {
 		return false
 	}
 	return true
+}
+
+// rest is Config.Rest, unless the gate is shut.
+func (s *Set[S]) rest(of *S) error {
+	if !s.cfg.Gate.Enter() {
+		return ErrShut
+	}
+	defer s.cfg.Gate.Leave()
+	return s.cfg.Rest(of)
 }
 
 // Unload lets all sessions leave memory that are idle now, and returns how many have left.

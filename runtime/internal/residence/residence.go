@@ -4,6 +4,7 @@
 package residence
 
 import (
+	"errors"
 	"runtime"
 	"time"
 	"weak"
@@ -23,6 +24,7 @@ const (
 // A Config says how a Set reaches its sessions. S is a session.
 type Config[S any] struct {
 	Sched *sched.Scheduler
+	Gate  *sched.Gate // no session is loaded or dropped once it is shut; who waits for it waits for these too
 	Place func(*S) *Place[S]
 
 	// Load reads a session into memory, and reports whether the journal has it. It is called under no lock, by one
@@ -37,8 +39,9 @@ type Config[S any] struct {
 	Drop func(*S) bool
 }
 
-// A Place is where a session is in a Set. The zero value is that of a session that no Set has.
+// A Place is where a session is in a Set. The zero value is that of a session that no Set has, which is always in memory.
 type Place[S any] struct {
+	set     *Set[S]
 	of      *S
 	id      string
 	where   where
@@ -118,7 +121,7 @@ func (s *Set[S]) Of(id string, fresh func() *S) *S {
 	}
 	of := fresh()
 	p := s.cfg.Place(of)
-	p.of, p.id = of, id
+	p.set, p.of, p.id = s, of, id
 	s.away[id] = weak.Make(of)
 	runtime.AddCleanup(of, s.forget, id)
 	return of
@@ -134,12 +137,13 @@ func (s *Set[S]) forget(id string) {
 }
 
 // Put adds a session of Of that the caller has loaded. The caller is inside, and has to leave.
-func (s *Set[S]) Put(of *S) {
+func (p *Place[S]) Put() {
+	s := p.set
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	p := s.cfg.Place(of)
 	s.settle(p, true)
 	p.uses++
+	s.unqueue(p)
 }
 
 // settle notes that a session is in memory.
@@ -150,11 +154,14 @@ func (s *Set[S]) settle(p *Place[S], known bool) {
 }
 
 // Enter keeps a session in memory until Leave. It loads the session first where it is elsewhere. With an error it is
-// not in memory, and must not be left.
-func (s *Set[S]) Enter(of *S) error {
+// not in memory, and must not be left. Neither is called under a lock.
+func (p *Place[S]) Enter() error {
+	s := p.set
+	if s == nil {
+		return nil
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	p := s.cfg.Place(of)
 	if p.where == loading {
 		if err := s.await(p); err != nil {
 			return err
@@ -192,7 +199,7 @@ func (s *Set[S]) load(p *Place[S]) error {
 	}
 	p.where, p.loaded = loading, sched.NewEvent()
 	s.mu.Unlock()
-	known, err := s.cfg.Load(p.of)
+	known, err := s.read(p.of)
 	s.mu.Lock()
 	if err != nil {
 		p.where, p.err = outside, err
@@ -203,11 +210,26 @@ func (s *Set[S]) load(p *Place[S]) error {
 	return err
 }
 
+// ErrShut is the error of a session that would have to be loaded while its executor shuts down.
+var ErrShut = errors.New("the executor is shutting down: it loads no session")
+
+// read loads a session, unless the gate is shut.
+func (s *Set[S]) read(of *S) (known bool, err error) {
+	if !s.cfg.Gate.Enter() {
+		return false, ErrShut
+	}
+	defer s.cfg.Gate.Leave()
+	return s.cfg.Load(of)
+}
+
 // Leave undoes an Enter.
-func (s *Set[S]) Leave(of *S) {
+func (p *Place[S]) Leave() {
+	s := p.set
+	if s == nil {
+		return
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	p := s.cfg.Place(of)
 	if p.uses--; p.uses > 0 {
 		return
 	}
@@ -219,18 +241,30 @@ func (s *Set[S]) Leave(of *S) {
 	s.arm()
 }
 
-// Known reports whether the journal has a session, or will. A goroutine is inside.
-func (s *Set[S]) Known(of *S) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.cfg.Place(of).known
+// Pin is Enter for a caller to whom a session that cannot be loaded is one without calls. It returns Leave.
+func (p *Place[S]) Pin() (leave func()) {
+	if p.Enter() != nil {
+		return func() {}
+	}
+	return p.Leave
+}
+
+// Known loads a session, and reports whether the journal has it, or will. That of one that cannot be loaded is not known:
+// it is reported as if it had.
+func (p *Place[S]) Known() bool {
+	if p.Enter() != nil {
+		return true
+	}
+	defer p.Leave()
+	p.set.mu.Lock()
+	defer p.set.mu.Unlock()
+	return p.known
 }
 
 // Keep notes that the journal will have a session. It reports whether that is new. A goroutine is inside.
-func (s *Set[S]) Keep(of *S) (fresh bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	p := s.cfg.Place(of)
+func (p *Place[S]) Keep() (fresh bool) {
+	p.set.mu.Lock()
+	defer p.set.mu.Unlock()
 	fresh = !p.known
 	p.known = true
 	return fresh

@@ -26,6 +26,10 @@ const Page = 256
 // rested is how many entries of a session are read again, rather than replaced by a snapshot.
 const rested = 128
 
+// checkpointed is how many entries may be behind the latest checkpoint, which is in a snapshot of what belongs to no
+// session.
+const checkpointed = 10_000
+
 // A Config says how a Writer reaches the rest of its executor.
 type Config struct {
 	Sched   *sched.Scheduler
@@ -55,9 +59,22 @@ func (w *Writer) Write(ctx context.Context, session string, least int) error {
 	return w.write(s, least)
 }
 
+// Checkpoint returns when all that was added before is durable, and when a start has to read few entries to find what
+// sessions have that it does not load.
+func (w *Writer) Checkpoint(ctx context.Context) error {
+	if w.cfg.Holdings.Behind() <= checkpointed {
+		return w.cfg.Log.FlushAll()
+	}
+	return w.Write(ctx, "", 1)
+}
+
 // Rest is Write for a session that leaves memory, with all of its entries durable. It writes nothing where few entries
 // are behind the latest snapshot.
 func (w *Writer) Rest(ctx context.Context, session string) error {
+	w.cfg.Log.SettleOf(session)
+	if err := w.Checkpoint(ctx); err != nil {
+		return err
+	}
 	s, err := w.read(ctx, session)
 	if err != nil || s.Tail < rested {
 		return err
