@@ -179,7 +179,7 @@ func (e *Executor) restore(ctx context.Context, h *history.History) error {
 	e.approvals.Resume()
 	stale := e.sched.Now().Sub(h.LastAt) > DefaultStale
 	for _, o := range ended {
-		o.recordProcess()
+		o.recordEnds()
 	}
 	for _, o := range undos {
 		o.settleUndo(ctx)
