@@ -50,7 +50,7 @@ func (b *Book) Revoke(at time.Time, id, by, reason string) Event {
 }
 
 // End makes the events that end all of b: open and approved requests are cancelled, live grants are revoked. No one
-// revokes them, so By is empty.
+// revokes them, so By is empty (SEMANTICS 1.4.5).
 func (b *Book) End(at time.Time) []Event {
 	var events []Event
 	for _, r := range sorted(slices.Collect(maps.Values(b.requests))) {

@@ -36,7 +36,7 @@ func New[C any](e *rules.Engine, queues bool, observe func(rules.Event)) Memory[
 	return m
 }
 
-// Restore replaces the state of the rules by that of a journal.
+// Restore replaces the state of the rules by that of a journal. A session that has ended is shut (SEMANTICS 1.4.5).
 func (m *Memory[C]) Restore(of *history.Session) {
 	m.rules, m.runs, m.forgot = of.State, of.Runs, of.Over
 	if of.Over {
