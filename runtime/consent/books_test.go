@@ -321,7 +321,9 @@ func TestABookStaysForAsLongAsItHasSomething(t *testing.T) {
 	_, answers := l.books.Match(after(4), q)
 	assert.False(t, answers, "the book that was here is the later one")
 
-	l.books.Prune(after(1<<30), 9)
+	for range 9 { // the request and the grant of it are forgotten one after the other
+		l.books.Prune(after(1<<30), 9)
+	}
 	assert.True(t, l.books.Has(session), "the session is in memory")
 	assert.Empty(t, l.books.Leave(session))
 	assert.False(t, l.books.Has(session))

@@ -68,6 +68,10 @@ func (e *Executor) Recover(ctx context.Context) error {
 		err = e.restore(ctx, h, parts)
 	}
 	if err == nil {
+		err = e.log.FlushAll()
+	}
+	if err == nil {
+		e.reconcile(ctx, h)
 		err = e.snapshots.Checkpoint(ctx)
 	}
 	if err != nil {
@@ -181,7 +185,7 @@ func (e *Executor) restore(ctx context.Context, h *history.History, parts *recov
 	e.approvals.Resume()
 	stale := e.sched.Now().Sub(h.LastAt) > DefaultStale
 	for _, o := range ended {
-		o.recordProcess()
+		o.recordEnds()
 	}
 	for _, o := range undos {
 		o.settleUndo(ctx)
@@ -191,10 +195,6 @@ func (e *Executor) restore(ctx context.Context, h *history.History, parts *recov
 			o.settle(ctx, stale)
 		}
 	}
-	if err := e.log.FlushAll(); err != nil {
-		return err
-	}
-	e.reconcile(ctx, h)
 	return nil
 }
 
@@ -206,6 +206,9 @@ func (e *Executor) restoreCall(s *Session, r *history.Call, books *consent.Books
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.memory.IsShut() && !r.OutlivesSession() {
+		return nil, false
+	}
 	rec := session.RestoredRecord[*call](r)
 	calls := s.memory.Calls(r.Run)
 	calls.Restore(r.Turn, r.Agent)

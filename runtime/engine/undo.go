@@ -41,6 +41,10 @@ func (s *Session) Undo(ctx context.Context, req action.UndoRequest) (action.Undo
 		return action.UndoResult{}, unloaded(err)
 	}
 	defer s.place.Leave()
+	if !s.memory.Undos.Enter() { // SEMANTICS 1.4.5
+		return action.UndoResult{}, action.CodeExpired.Err()
+	}
+	defer s.memory.Undos.Leave()
 	if req.CallID == "" {
 		return s.undoRun(ctx, req)
 	}
