@@ -314,6 +314,9 @@ func TestABookStaysForAsLongAsItHasSomething(t *testing.T) {
 	require.True(t, l.books.Has(session))
 	require.Len(t, l.books.Grants(), 1)
 	l.apply(l.books.Revoke(after(3), "q1", "alice", "enough"))
+	cancel, open := l.books.Cancel(after(3), "q1")
+	require.True(t, open)
+	l.apply(cancel)
 
 	older, err := consent.Restore(key, of)
 	require.NoError(t, err)
