@@ -162,11 +162,6 @@ func (p *Place[S]) Enter() error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if p.where == loading {
-		if err := s.await(p); err != nil {
-			return err
-		}
-	}
 	for p.where != inside { // it may have left again meanwhile
 		if err := s.load(p); err != nil {
 			return err
