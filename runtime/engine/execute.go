@@ -70,7 +70,7 @@ func (c *call) finishRefused(out *runtime.Outcome) {
 	c.exec.sched.Fire(&c.record.First)
 }
 
-// refuseUnloaded gives the call its outcome when its session cannot be loaded.
+// refuseUnloaded gives the call its outcome when its session cannot be loaded (SEMANTICS 6.7.14).
 func (c *call) refuseUnloaded(err error) {
 	r := c.journalUnavailable(err)
 	r.outcome.CallID, r.outcome.Tool, r.outcome.AllReasons = c.id, c.record.Tool, []runtime.Reason{r.outcome.Reason}

@@ -40,7 +40,7 @@ func (s *Session) load() (known bool, err error) {
 	return true, nil
 }
 
-// drop drops s from memory, and reports whether it could.
+// drop drops s from memory, and reports whether it could (SEMANTICS 6.7.13).
 func (s *Session) drop() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

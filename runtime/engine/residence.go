@@ -14,7 +14,8 @@ func (e *Executor) recall(id string) {
 	}
 }
 
-// recallAll loads the sessions with requests or grants, once: these stay in memory when the sessions do not.
+// recallAll loads the sessions with requests or grants, once: these stay in memory when the
+// sessions do not (SEMANTICS 6.7.15).
 func (e *Executor) recallAll() {
 	for _, id := range e.holdings.Asked(e.sched.Now(), e.approvals.Has) {
 		e.sessionOf(id)

@@ -13,7 +13,7 @@ import (
 
 // Read reads what recovery needs of j: what belongs to no session, and the sessions in which something is to be settled.
 // These are the ones in which a call or an undo has begun and not ended, in which the outcome of a call is unknown or
-// a process has no recorded end, and those of parts. held gets what the other sessions have.
+// a process has no recorded end, and those of parts (SEMANTICS 6.7.12). held gets what the other sessions have.
 func Read(
 	ctx context.Context, j journal.Journal, engine *rules.Engine, key []byte, held *holdings.Ledger, parts *Parts,
 ) (*history.History, error) {
