@@ -45,7 +45,7 @@
 // [Turn.WhatIf] makes the same checks up to this point. It changes nothing and returns what would
 // happen, and why. [WithDecisionTap] follows the decisions.
 //
-// Package runtime documents capacity, consent, artifacts, sinks and observers.
+// Package runtime documents capacity, consent, artifacts, sinks and observers, and package runtime/host the journal.
 //
 // # Batches, sub-agents, the agent loop
 //
@@ -56,26 +56,6 @@
 // [Run.ModelStopped] says that the model answered without a call. [Turn.ExecuteRequired] makes
 // the calls whose arguments the declaration holds, and [Run.Periodic] those of periodic tools.
 // [Session.Undo] undoes calls, also those of an earlier process when there is a journal.
-//
-// # The journal
-//
-// [WithJournal] sets an append-only list to which the executor writes every change. The journal
-// is the audit trail, and [Executor.Recover] reads it at the next start. The executor starts a
-// handler once the intent to start it is durable, notifies approvers once the request is durable,
-// and returns once the outcome is durable. A crash loses no outcome that a caller was given.
-//
-// While the journal cannot be written, calls are denied journal_unavailable.
-//
-// A process can die while a handler runs. What recovery cannot run again or roll back is unknown, until
-// the reconcile handler of its tool ([runtime.WithReconcile]), a person ([Session.Resolve]) or an undo
-// says what became of it. [runtime.CallInfo.Key] is the same in every attempt and in that handler.
-//
-// A journal that one process at a time may write is a [journal.Owner]. An executor that loses the
-// ownership stops. docs/owners.md says how, and docs/durability.md what survives what.
-//
-// Other processes must not write the journal. They send commands, each of which
-// [Executor.ExecuteOnce] executes once. Package runtime/inbox says what a command is and delivers
-// it, and the ambit command creates commands.
 //
 // # Closing and shutdown
 //

@@ -217,7 +217,7 @@ func (s *Set[S]) read(of *S) (known bool, err error) {
 	return s.cfg.Load(of)
 }
 
-// Leave undoes an Enter.
+// Leave undoes an Enter (SEMANTICS 6.7.13).
 func (p *Place[S]) Leave() {
 	s := p.set
 	if s == nil {
