@@ -61,7 +61,10 @@ func (r *reader) walk(ctx context.Context, session string, at pages.Step, f func
 		case err == nil:
 		case errors.Is(err, chain.ErrMAC):
 			return r.first(ctx, r.forged(at.Seq, whatSession))
-		case errors.Is(err, pages.ErrMissing), damaged(err):
+		case errors.Is(err, pages.ErrArchived), errors.Is(err, pages.ErrMissing), damaged(err):
+			if err := r.absent(ctx, at.Seq, err); err != nil {
+				return err
+			}
 			return &CorruptError{Path: r.path, Readable: at.Seq - 1, Damaged: at.Seq, Cause: err}
 		default:
 			return fmt.Errorf("read %q: %w", r.path, err)
@@ -138,7 +141,7 @@ func (r *reader) Entries(ctx context.Context, seqs ...uint64) ([]journal.Entry, 
 	if err != nil {
 		return nil, err
 	}
-	found, err := r.entries(ctx, "SELECT "+entryColumns+" WHERE e.seq IN (SELECT value FROM json_each(?)) ORDER BY e.seq", string(asked))
+	found, err := r.entries(ctx, "SELECT "+entryColumns+" WHERE e.seq IN (SELECT value FROM json_each(?)) AND "+lowerEnd+" ORDER BY e.seq", string(asked))
 	if err != nil {
 		return nil, err
 	}
@@ -150,6 +153,9 @@ func (r *reader) Entries(ctx context.Context, seqs ...uint64) ([]journal.Entry, 
 	for _, seq := range seqs {
 		i, ok := at[seq]
 		if !ok {
+			if err := r.archived(ctx, seq); err != nil {
+				return nil, fmt.Errorf("read %q: %w", r.path, err)
+			}
 			return nil, fmt.Errorf("read %q: entry %d: %w", r.path, seq, journal.ErrNoEntry)
 		}
 		list = append(list, found[i])
