@@ -94,6 +94,25 @@ func (r *reader) archived(ctx context.Context, seq uint64) error {
 	return out
 }
 
+// beginning returns the error of a call whose first entry is archived.
+func (r *reader) beginning(ctx context.Context, key journal.CallKey) error {
+	var first uint64
+	err := r.rows(ctx, func(rows *sql.Rows) error { return rows.Scan(&first) }, "SELECT first FROM call WHERE session = ? AND call = ?", key.Session, key.Call)
+	if err == nil {
+		err = r.archived(ctx, first)
+	}
+	if err != nil {
+		return fmt.Errorf("read %q: %w", r.path, err)
+	}
+	return nil
+}
+
+// Archived returns the last position that is archived; 0: none is.
+func (r *reader) Archived(ctx context.Context) (uint64, error) {
+	low, err := r.lower(ctx)
+	return low.Last, err
+}
+
 // absent returns the error of a read that did not find an entry, for a cause of pages; nil: it is another one's.
 func (r *reader) absent(ctx context.Context, seq uint64, cause error) error {
 	if !errors.Is(cause, pages.ErrArchived) && !errors.Is(cause, pages.ErrMissing) {

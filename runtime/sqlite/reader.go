@@ -75,8 +75,9 @@ func (r *reader) Read(ctx context.Context, after uint64, limit int) ([]journal.E
 	return list, fmt.Errorf("read %q: %w", r.path, err)
 }
 
-// Call returns the entries of a call in their order. See [journal.Journal]. When some of them are archived the error is a
-// [*journal.ArchivedError]; of a call that is archived altogether there are none.
+// Call returns the entries of a call in their order. See [journal.Journal]. The index of the calls says where they
+// are: the error is an [*IndexError] where one of them is not of the call, and a [*journal.ArchivedError] where some of
+// them are archived. Of a call that is archived altogether there are none.
 func (r *reader) Call(ctx context.Context, key journal.CallKey) ([]journal.Entry, error) {
 	if key.Call == "" { // entries that are of no call
 		return nil, nil
@@ -84,18 +85,15 @@ func (r *reader) Call(ctx context.Context, key journal.CallKey) ([]journal.Entry
 	list, err := r.entries(ctx, "SELECT "+entryColumns+` WHERE e.seq IN (
   SELECT value FROM json_each((SELECT '[' || entries || ']' FROM call WHERE session = ?1 AND call = ?2))
   UNION ALL SELECT seq FROM entry WHERE seq > (SELECT indexed FROM owner) AND session = ?1 AND call = ?2) AND `+lowerEnd+" ORDER BY e.seq", key.Session, key.Call)
-	if err != nil || len(list) == 0 || list[0].Mark == journal.MarkOpened {
-		return list, err
+	for i := range list {
+		if e := &list[i]; e.Session != key.Session || e.Call != key.Call {
+			return list[:i], &IndexError{r.path, e.Seq, fmt.Sprintf("it says that the entry is of call %q in session %q", key.Call, key.Session)}
+		}
 	}
-	var first uint64
-	err = r.rows(ctx, func(rows *sql.Rows) error { return rows.Scan(&first) }, "SELECT first FROM call WHERE session = ? AND call = ?", key.Session, key.Call)
-	if err == nil {
-		err = r.archived(ctx, first)
+	if err == nil && len(list) > 0 && list[0].Mark != journal.MarkOpened {
+		err = r.beginning(ctx, key)
 	}
-	if err != nil {
-		return nil, fmt.Errorf("read %q: %w", r.path, err)
-	}
-	return list, nil
+	return list, err
 }
 
 // entries returns the entries of a query; with an error those before it.

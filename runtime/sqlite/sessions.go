@@ -97,19 +97,30 @@ func (r *Reader) end(ctx context.Context, session string) (at pages.Step, err er
 // provedEnd returns the step to the last entry of a session, by the tree of the sessions and the entries that
 // it does not cover.
 func (r *Reader) provedEnd(ctx context.Context, session string) (pages.Step, error) {
+	for {
+		at, rooted, err := r.provedOnce(ctx, session)
+		var gone *journal.ArchivedError
+		if !errors.As(err, &gone) || gone.Last <= rooted {
+			return at, err
+		} // entries were archived after the tree was read, which covers these now
+	}
+}
+
+// provedOnce is provedEnd by the tree as it is now. It returns how many entries that covers.
+func (r *Reader) provedOnce(ctx context.Context, session string) (at pages.Step, rooted uint64, err error) {
 	proof, err := r.proof(ctx, chain.New(r.secret).Name(session))
 	if err != nil {
-		return pages.Step{}, err
+		return pages.Step{}, 0, err
 	}
 	leaf, found, err := trie.Find(proof, proof.root, chain.New(r.secret).Name(session))
 	if err != nil {
-		return pages.Step{}, forgedSession(r.path, session, err)
+		return pages.Step{}, proof.rooted, forgedSession(r.path, session, err)
 	}
-	at := pages.Step{Seq: leaf.Last, Link: leaf.Tail, Linked: found}
+	at = pages.Step{Seq: leaf.Last, Link: leaf.Tail, Linked: found}
 	for after := proof.rooted; ; {
 		list, err := r.Read(ctx, after, followed)
 		if err != nil {
-			return pages.Step{}, err
+			return pages.Step{}, proof.rooted, err
 		}
 		for i := range list {
 			if list[i].Session == session {
@@ -117,7 +128,7 @@ func (r *Reader) provedEnd(ctx context.Context, session string) (pages.Step, err
 			}
 		}
 		if after += uint64(len(list)); len(list) < followed {
-			return at, nil
+			return at, proof.rooted, nil
 		}
 	}
 }
