@@ -28,7 +28,8 @@ type Single struct {
 	engine *rules.Engine
 	calls  map[string]*folded
 	pages  []uint64
-	fresh  map[string]bool // of Ended: not as the pages say
+	paged  map[string]uint64 // of Ended: the last page with it
+	fresh  map[string]bool   // of Ended: not as the pages say
 }
 
 // A folded is a call that is read from its entries.
@@ -45,15 +46,16 @@ type folded struct {
 func ReadSession(ctx context.Context, j journal.Journal, engine *rules.Engine, key []byte, session string) (*Single, error) {
 	s := &Single{
 		Session: Session{ID: session, Open: map[string]map[string]string{}}, Ended: map[string]journal.EndedCall{}, Commands: map[string]bool{},
-		engine: engine, calls: map[string]*folded{}, fresh: map[string]bool{},
+		engine: engine, calls: map[string]*folded{}, fresh: map[string]bool{}, paged: map[string]uint64{},
 	}
-	snapshot, tail, err := tailOf(ctx, j, session)
+	snapshot, tail, over, err := tailOf(ctx, j, session)
 	if err != nil {
 		return nil, err
 	}
 	if err := s.begin(ctx, j, key, snapshot); err != nil {
 		return nil, fmt.Errorf("the snapshot of session %q: %w", session, err)
 	}
+	s.Over = s.Over || over
 	if err := s.revive(ctx, j, snapshot, tail); err != nil {
 		return nil, err
 	}
@@ -81,8 +83,8 @@ type placed struct {
 }
 
 // tailOf returns the latest snapshot of a session, nil when there is none, and the entries that it does not take
-// in, in their order.
-func tailOf(ctx context.Context, j journal.Journal, session string) (snapshot *placed, tail []placed, err error) {
+// in, in their order; over: all entries that there were are archived.
+func tailOf(ctx context.Context, j journal.Journal, session string) (snapshot *placed, tail []placed, over bool, err error) {
 	err = back(ctx, j, session, math.MaxUint64, nil, func(r placed) bool {
 		switch {
 		case r.Kind == journal.KindSnapshot && snapshot == nil && r.Snapshot != nil:
@@ -95,7 +97,8 @@ func tailOf(ctx context.Context, j journal.Journal, session string) (snapshot *p
 		return true
 	})
 	slices.Reverse(tail)
-	return snapshot, tail, err
+	over, err = readable(err, snapshot)
+	return snapshot, tail, over, err
 }
 
 // back calls f with the records of a session before a position, the last one first. It decodes only those that
@@ -163,7 +166,7 @@ func (s *Single) readPages(ctx context.Context, j journal.Journal, of *journal.S
 			return fmt.Errorf("entry %d is no page of it", pages[i].Seq)
 		}
 		for _, c := range r.Page.Ended {
-			s.Ended[c.Call] = c
+			s.Ended[c.Call], s.paged[c.Call] = c, pages[i].Seq
 		}
 	}
 	for _, c := range of.Ended {
