@@ -32,6 +32,25 @@ func (s *Single) Pinned() (first uint64) {
 	return first
 }
 
+// stay lets calls that had ended be references where an error says that their entries are archived: what is behind the snapshot does not
+// change how they ended. It reports whether there are any.
+func (s *Single) stay(err error, was map[string]journal.EndedCall) (some bool) {
+	var gone *journal.ArchivedError
+	if !errors.As(err, &gone) {
+		return false
+	}
+	for id, c := range was {
+		if c.Opened <= gone.Last {
+			if s.archived == nil {
+				s.archived = map[string]bool{}
+			}
+			some, s.archived[id], s.Ended[id] = true, true, c
+			delete(s.calls, id)
+		}
+	}
+	return some
+}
+
 // Above makes the next snapshot of s do without the entries up to a position, which are about to be archived: calls that have ended
 // are taken off the pages there. It forgets those that ended before a time, with all of their entries up to the position; the zero time: none.
 //

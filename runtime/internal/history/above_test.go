@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/internal/history"
 	"github.com/ambit-tools/ambit/runtime/journal"
 )
@@ -77,6 +78,10 @@ func TestAboveForgets(t *testing.T) {
 	assert.True(t, c.read(t, "gone").Over)
 	_, err := history.ReadSession(t.Context(), &cut{all, math.MaxUint64}, engine(t), key, "other")
 	require.NoError(t, err, "it has no entries")
+
+	// Late news of a call whose entries are archived change nothing, and a call that repeats it goes on.
+	all.append(t, of("a", runtime.EventLateResult.String(), journal.Record{Session: "s"}))
+	assert.Equal(t, []string{"call-7", "call-12", "a", "call-x", "b"}, ids(c.read(t, "s")))
 
 	s = c.read(t, "s")
 	s.Above(last, began.Add(time.Second))

@@ -30,6 +30,8 @@ type Single struct {
 	pages  []uint64
 	paged  map[string]uint64 // of Ended: the last page with it
 	fresh  map[string]bool   // of Ended: not as the pages say
+
+	archived map[string]bool // of Ended: later entries are about them, and their own are archived
 }
 
 // A folded is a call that is read from its entries.
@@ -195,29 +197,19 @@ func (s *Single) revive(ctx context.Context, j journal.Journal, snapshot *placed
 	if snapshot == nil {
 		return nil
 	}
+	was := map[string]journal.EndedCall{}
 	for _, r := range tail {
 		for _, id := range []string{r.Call, earlierOf(r.Record)} {
 			if c, ended := s.Ended[id]; ended {
-				s.calls[id] = &folded{opened: c.Opened, past: c.Past}
+				s.calls[id], was[id] = &folded{opened: c.Opened, past: c.Past}, c
 				delete(s.Ended, id)
 			}
 		}
 	}
-	first := uint64(math.MaxUint64)
-	for _, c := range s.calls {
-		first = min(first, c.opened)
+	entries, err := s.entriesOf(ctx, j, snapshot)
+	if s.stay(err, was) {
+		entries, err = s.entriesOf(ctx, j, snapshot)
 	}
-	if first == math.MaxUint64 {
-		return nil
-	}
-	var entries []placed
-	about := func(e *journal.Entry) bool { return e.Seq <= first || s.calls[e.Call] != nil }
-	err := back(ctx, j, s.ID, snapshot.Snapshot.Last+1, about, func(r placed) bool {
-		if s.calls[r.Call] != nil {
-			entries = append(entries, r)
-		}
-		return r.seq > first
-	})
 	if err != nil {
 		return err
 	}
@@ -232,6 +224,25 @@ func (s *Single) revive(ctx context.Context, j journal.Journal, snapshot *placed
 		}
 	}
 	return nil
+}
+
+// entriesOf returns the entries of the calls of s that its snapshot takes in, the last one first.
+func (s *Single) entriesOf(ctx context.Context, j journal.Journal, snapshot *placed) (entries []placed, err error) {
+	first := uint64(math.MaxUint64)
+	for _, c := range s.calls {
+		first = min(first, c.opened)
+	}
+	if first == math.MaxUint64 {
+		return nil, nil
+	}
+	about := func(e *journal.Entry) bool { return e.Seq <= first || s.calls[e.Call] != nil }
+	err = back(ctx, j, s.ID, snapshot.Snapshot.Last+1, about, func(r placed) bool {
+		if s.calls[r.Call] != nil {
+			entries = append(entries, r)
+		}
+		return r.seq > first
+	})
+	return entries, err
 }
 
 // earlierOf returns the call whose outcome a record repeats, empty for none.
@@ -296,7 +307,7 @@ func (s *Single) call(r placed) error {
 			s.calls[r.Call] = c
 		}
 		c.Call, c.opened = open(r.Record), r.seq
-	case (c == nil || c.Call == nil) && s.Over: // late news of a call that the snapshot has not
+	case (c == nil || c.Call == nil) && (s.Over || s.archived[r.Call]): // late news of a call that the snapshot has not, or has by reference
 		return nil
 	case c == nil || c.Call == nil:
 		return fmt.Errorf("call %q has no beginning", r.Call)
