@@ -80,7 +80,7 @@ var fences = map[string][]string{
 	"runtime/backup":                           {"runtime/sqlite", "@runtime/sqlite", "runtime/audit", "@runtime/audit", "runtime/content", "@runtime/content", "runtime/internal/oslock"},
 	"runtime/content":                          {"runtime/internal/disk"},
 	"runtime/feed":                             {"runtime/journal", "@runtime/journal"},
-	"runtime/host":                             {"runtime/isolate", "@runtime/isolate", "runtime/process", "runtime/stream", "@runtime/stream", "runtime/metrics", "runtime/ossignals", "runtime/feed", "runtime/webhook", "runtime/engine", "@runtime/engine", "@runtime/opa", "runtime/opa", "runtime/sqlite", "@runtime/sqlite", "runtime/audit", "@runtime/audit", "runtime/inbox", "@runtime/inbox", "runtime/workspace", "@runtime/workspace"},
+	"runtime/host":                             {"runtime/archive", "@runtime/archive", "runtime/isolate", "@runtime/isolate", "runtime/process", "runtime/stream", "@runtime/stream", "runtime/metrics", "runtime/ossignals", "runtime/feed", "runtime/webhook", "runtime/engine", "@runtime/engine", "@runtime/opa", "runtime/opa", "runtime/sqlite", "@runtime/sqlite", "runtime/audit", "@runtime/audit", "runtime/inbox", "@runtime/inbox", "runtime/workspace", "@runtime/workspace"},
 	"runtime/console":                          {"runtime/host", "@runtime/host", "runtime/view", "runtime/internal/httpguard", "runtime/internal/legible", "internal/catalog"},
 	"runtime/tokens":                           {"runtime/operator", "runtime/internal/oslock", "golang.org/x/sys"},
 	"runtime/internal/httpguard":               {"runtime/consent", "@runtime/consent", "runtime/operator"},

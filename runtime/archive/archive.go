@@ -23,7 +23,7 @@ type Config struct {
 	Verifier note.Verifier // of the audit log of the store
 	Notes    [][]byte      // that were anchored
 	Before   time.Time     // entries of that time and later stay
-	To       string        // file to write
+	To       string        // file to write; of a folder, which is there, a file in it that is named by its entries
 
 	// Snapshot writes a snapshot of a session that does without the entries up to a position and without the calls that
 	// ended before Forget. The default, which appends to Store, is wrong while an executor uses the store.
@@ -36,6 +36,7 @@ type Config struct {
 // Done is what Write has done.
 type Done struct {
 	First, Last uint64 // entries of the segment
+	File        string // its name, from the root
 	Bytes       int64  // of the file
 	Held        string // why no later entries were taken; empty: a later time would not have been needed
 }
@@ -71,15 +72,18 @@ func Write(ctx context.Context, cfg *Config) (*Done, error) {
 		return nil, err
 	}
 	h := &a.header
+	if info, err := os.Stat(to); err == nil && info.IsDir() {
+		a.to = filepath.Join(to, fmt.Sprintf("%012d-%012d.segment", h.First, h.Last))
+	}
 	info, err := a.write(ctx)
 	if err != nil {
 		return nil, err
 	}
-	err = cfg.Store.Archive(ctx, sqlite.Segment{First: h.First, Last: h.Last, File: to, Digest: info.Digest})
+	err = cfg.Store.Archive(ctx, sqlite.Segment{First: h.First, Last: h.Last, File: a.to, Digest: info.Digest})
 	if err != nil {
 		return nil, err
 	}
-	return &Done{First: h.First, Last: h.Last, Bytes: info.Bytes, Held: a.held}, nil
+	return &Done{First: h.First, Last: h.Last, File: a.to, Bytes: info.Bytes, Held: a.held}, nil
 }
 
 // An archiving is a Write that is under way.

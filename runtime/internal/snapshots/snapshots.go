@@ -10,6 +10,7 @@ package snapshots
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/ambit-tools/ambit/runtime/internal/commitlog"
 	"github.com/ambit-tools/ambit/runtime/internal/history"
@@ -41,10 +42,28 @@ func New(cfg Config) *Writer { return &Writer{cfg} }
 //
 // An entry that is added meanwhile is behind the snapshot, wherever it lies. The calls of the session go on.
 func (w *Writer) Write(ctx context.Context, session string, least int) error {
+	return w.write(ctx, session, least, func(*history.Single) {})
+}
+
+// Above is Write for an archive: the snapshot needs no entry of calls that ended up to a position, and calls that ended
+// before a time are forgotten. See [history.Single.Above].
+func (w *Writer) Above(ctx context.Context, session string, last uint64, before time.Time) error {
+	return w.write(ctx, session, Page, func(s *history.Single) { s.Above(last, before) })
+}
+
+// Record records what the owner of the journal did, of no session, and returns when it is durable.
+func (w *Writer) Record(r *journal.Record) error {
+	r.At = w.cfg.Sched.Now().Round(0).UTC()
+	return w.cfg.Log.Flush(w.cfg.Log.Add(r, nil))
+}
+
+// write writes a snapshot of what change makes of a session.
+func (w *Writer) write(ctx context.Context, session string, least int, change func(*history.Single)) error {
 	s, err := history.ReadSession(ctx, w.cfg.Journal, w.cfg.Engine, w.cfg.Key(), session)
 	if err != nil {
 		return fmt.Errorf("no snapshot of session %q was made: %w", session, err)
 	}
+	change(s)
 	now := w.cfg.Sched.Now().Round(0).UTC()
 	var page uint64
 	if r := s.Page(now, least); r != nil {
