@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime/internal/history"
+	"github.com/ambit-tools/ambit/runtime/internal/holdings"
 	"github.com/ambit-tools/ambit/runtime/journal"
 	"github.com/ambit-tools/ambit/runtime/rules"
 )
@@ -87,9 +88,6 @@ func (a *archiving) snapshot(ctx context.Context, session string, last uint64, f
 	if err != nil {
 		return err
 	}
-	if s.Last == 0 { // nothing belongs to no session
-		return nil
-	}
 	s.Above(last, forget)
 	now := time.Now().Round(0).UTC()
 	var page uint64
@@ -98,7 +96,15 @@ func (a *archiving) snapshot(ctx context.Context, session string, last uint64, f
 			return err
 		}
 	}
-	_, err = a.append(ctx, s.Snapshot(now, page))
+	r := s.Snapshot(now, page)
+	if session == "" { // a start does not read the sessions that it does not load
+		held := holdings.New()
+		if err := held.Read(ctx, a.Store, s.Others); err != nil {
+			return err
+		}
+		r.Snapshot.Others = held.Checkpoint(now)
+	}
+	_, err = a.append(ctx, r)
 	return err
 }
 

@@ -77,6 +77,26 @@ func mustArchived(t *testing.T, h *host.Host) uint64 {
 	return n
 }
 
+// TestAHostOfAnArchiveStarts: what waits is there after a restart, and calls go on.
+func TestAHostOfAnArchiveStarts(t *testing.T) {
+	config := host.Config{Tools: noteTools(nil), Policies: policies(), Dir: filepath.Join(t.TempDir(), "var")}
+	h, err := host.Open(t.Context(), config)
+	require.NoError(t, err)
+	require.Equal(t, runtime.Completed, execute(t, h, "c1", "Shopping").Kind)
+	require.NoError(t, h.Audit.Checkpoint(t.Context()))
+	require.Equal(t, runtime.Pending, execute(t, h, "c2", "Draft").Kind)
+	_, err = h.Archive(t.Context(), time.Now(), t.TempDir())
+	require.NoError(t, err)
+	require.NotZero(t, mustArchived(t, h))
+	require.NoError(t, h.Close(t.Context()))
+
+	h, err = host.Open(t.Context(), config)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, h.Close(t.Context())) }()
+	require.Len(t, h.Executor.Requests(), 1)
+	require.Equal(t, runtime.Completed, execute(t, h, "c3", "Shopping").Kind)
+}
+
 // TestRetentionsAreRefused: one that is shorter than a window, negative ones, and an archive of calls whose window is open.
 func TestRetentionsAreRefused(t *testing.T) {
 	tools := func(change func(*runtime.Spec)) []*runtime.Tool {

@@ -34,12 +34,12 @@ func (s *Single) Pinned() (first uint64) {
 
 // stay lets calls that had ended be references where an error says that their entries are archived: what is behind the snapshot does not
 // change how they ended. It reports whether there are any.
-func (s *Single) stay(err error, was map[string]journal.EndedCall) (some bool) {
+func (s *Single) stay(err error) (some bool) {
 	var gone *journal.ArchivedError
 	if !errors.As(err, &gone) {
 		return false
 	}
-	for id, c := range was {
+	for id, c := range s.was {
 		if c.Opened <= gone.Last {
 			if s.archived == nil {
 				s.archived = map[string]bool{}

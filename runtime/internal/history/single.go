@@ -24,6 +24,7 @@ type Single struct {
 	Commands map[string]bool              // as in a History; of no session
 	Last     uint64                       // position of the last entry of the session
 	Tail     int                          // entries behind the snapshot
+	Others   *journal.Checkpoint          // as in the snapshot; of no session
 
 	engine *rules.Engine
 	calls  map[string]*folded
@@ -31,7 +32,8 @@ type Single struct {
 	paged  map[string]uint64 // of Ended: the last page with it
 	fresh  map[string]bool   // of Ended: not as the pages say
 
-	archived map[string]bool // of Ended: later entries are about them, and their own are archived
+	was      map[string]journal.EndedCall // the calls that had ended and are read from their entries
+	archived map[string]bool              // of Ended: later entries are about them, and their own are archived
 }
 
 // A folded is a call that is read from its entries.
@@ -46,9 +48,14 @@ type folded struct {
 // the entries behind that, and those of the calls that these are about. It says the same as Read, but for the calls
 // that had ended by then: of those it has references. key is that of the books of requests.
 func ReadSession(ctx context.Context, j journal.Journal, engine *rules.Engine, key []byte, session string) (*Single, error) {
+	return readSession(ctx, j, engine, key, session, false)
+}
+
+// readSession is ReadSession. With whole it reads the calls that had ended from their entries too.
+func readSession(ctx context.Context, j journal.Journal, engine *rules.Engine, key []byte, session string, whole bool) (*Single, error) {
 	s := &Single{
 		Session: Session{ID: session, Open: map[string]map[string]string{}}, Ended: map[string]journal.EndedCall{}, Commands: map[string]bool{},
-		engine: engine, calls: map[string]*folded{}, fresh: map[string]bool{}, paged: map[string]uint64{},
+		engine: engine, calls: map[string]*folded{}, fresh: map[string]bool{}, paged: map[string]uint64{}, was: map[string]journal.EndedCall{},
 	}
 	snapshot, tail, over, err := tailOf(ctx, j, session)
 	if err != nil {
@@ -58,6 +65,9 @@ func ReadSession(ctx context.Context, j journal.Journal, engine *rules.Engine, k
 		return nil, fmt.Errorf("the snapshot of session %q: %w", session, err)
 	}
 	s.Over = s.Over || over
+	if whole {
+		s.reviveAll()
+	}
 	if err := s.revive(ctx, j, snapshot, tail); err != nil {
 		return nil, err
 	}
@@ -131,7 +141,7 @@ func (s *Single) begin(ctx context.Context, j journal.Journal, key []byte, r *pl
 		return fmt.Errorf("it has no book, or no rules")
 	}
 	s.configure(r.Record)
-	s.Runs, s.Over, s.pages, s.Last = of.Runs, of.Over, slices.Clone(of.Pages), of.Last
+	s.Runs, s.Over, s.pages, s.Last, s.Others = of.Runs, of.Over, slices.Clone(of.Pages), of.Last, of.Others
 	for _, run := range of.Open {
 		s.Open[run.Run] = run.Metadata
 	}
@@ -191,23 +201,30 @@ func (s *Single) past(yield func(rules.PastCall) bool) {
 	}
 }
 
+// reviveAll makes revive read all calls that have ended.
+func (s *Single) reviveAll() {
+	for id, c := range s.Ended {
+		s.calls[id], s.was[id] = &folded{opened: c.Opened, past: c.Past}, c
+	}
+	clear(s.Ended)
+}
+
 // revive reads the calls that a snapshot calls live, and those that had ended by then and that later entries are
 // about, from their own entries.
 func (s *Single) revive(ctx context.Context, j journal.Journal, snapshot *placed, tail []placed) error {
 	if snapshot == nil {
 		return nil
 	}
-	was := map[string]journal.EndedCall{}
 	for _, r := range tail {
 		for _, id := range []string{r.Call, earlierOf(r.Record)} {
 			if c, ended := s.Ended[id]; ended {
-				s.calls[id], was[id] = &folded{opened: c.Opened, past: c.Past}, c
+				s.calls[id], s.was[id] = &folded{opened: c.Opened, past: c.Past}, c
 				delete(s.Ended, id)
 			}
 		}
 	}
 	entries, err := s.entriesOf(ctx, j, snapshot)
-	if s.stay(err, was) {
+	if s.stay(err) {
 		entries, err = s.entriesOf(ctx, j, snapshot)
 	}
 	if err != nil {
