@@ -33,7 +33,7 @@ func (w *world) ctxFor(patient bool) (context.Context, context.CancelFunc) {
 
 // check checks the program, which has recovered, against what is known outside.
 func (w *world) check() error {
-	if err := w.settled(); err != nil {
+	if err := errors.Join(w.settled(), w.checkProcesses()); err != nil {
 		return err
 	}
 	var all []*known

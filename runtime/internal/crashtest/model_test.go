@@ -18,6 +18,7 @@ type model struct {
 	late    bool     // there was an effect of a call whose outcome had been told
 	anchors [][]byte // notes that were anchored
 	grants  []string // ids of those that an approver was told of
+	procs   []*proc  // programs that ran
 }
 
 // known is what is known of a call.
@@ -51,6 +52,11 @@ func (m *model) clone() *model {
 	for i, k := range m.calls {
 		twin := *k
 		c.calls[i] = &twin
+	}
+	c.procs = make([]*proc, len(m.procs))
+	for i, p := range m.procs {
+		twin := *p
+		c.procs[i] = &twin
 	}
 	c.anchors, c.grants = slices.Clone(m.anchors), slices.Clone(m.grants)
 	return &c

@@ -50,6 +50,7 @@ type world struct {
 	audit *audit.Log
 	exec  *engine.Executor
 	hooks *simhooks.Hooks
+	host  *host
 	run   *engine.Run
 	turn  *engine.Turn
 }
@@ -135,7 +136,11 @@ func (w *world) open() error {
 	}
 	w.exec, err = engine.NewExecutor(w.reg, runtime.PolicyFunc(allow), engine.WithClock(w.clock), engine.WithJournal(w.audit.Journal()),
 		engine.WithParticipant("files", w.ws), engine.WithMinimumBudget(0), engine.WithPolicyTimeout(time.Hour),
-		engine.WithArtifacts(artifacts{store}), engine.WithApprover(runtime.ApproverFunc(w.notify)))
+		engine.WithArtifacts(artifacts{store}), engine.WithApprover(runtime.ApproverFunc(w.notify)),
+		engine.WithProcesses(engine.ProcessConfig{Runner: w.newHost()}))
+	if err == nil {
+		err = w.remember()
+	}
 	if err != nil {
 		return err
 	}
