@@ -148,8 +148,17 @@ func (w *world) someSession(rnd *rand.Rand) string {
 	return ""
 }
 
-// snapshot writes a snapshot at times.
+// snapshot writes a snapshot at times, and at times lets the session leave memory, so that the next step loads it.
 func (w *world) snapshot() error {
+	if w.snaps.IntN(3) == 0 {
+		err := w.perform(func() error {
+			w.tally["unloads"] += w.hooks.Unload()
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
 	if w.snaps.IntN(6) > 0 {
 		return nil
 	}
@@ -178,6 +187,9 @@ func (w *world) checkSnapshots() error {
 	e := compiled.Engine
 	whole, err := history.Read(w.ctx, w.shop, e, bookKey)
 	if err != nil {
+		return err
+	}
+	if err := checkHoldings(w.ctx, w.shop, e, whole); err != nil {
 		return err
 	}
 	for _, id := range w.sessionIDs() {
@@ -218,9 +230,7 @@ func agree(whole *history.History, one *history.Single) error {
 	if !reflect.DeepEqual(got, want) {
 		return fmt.Errorf("it is %+v, and not %+v", got, want)
 	}
-	return agreeOnCalls(slices.DeleteFunc(slices.Clone(whole.Calls), func(c *history.Call) bool {
-		return c.Session != one.ID || one.Over && !c.OutlivesSession()
-	}), one)
+	return agreeOnCalls(slices.DeleteFunc(kept(whole), func(c *history.Call) bool { return c.Session != one.ID }), one)
 }
 
 // agreeOnCalls is agree for the calls.
