@@ -31,6 +31,10 @@ func (s *Session) Resolve(ctx context.Context, callID string, f action.ResolveRe
 	if err := s.exec.log.Health(); err != nil {
 		return &action.Error{Code: action.CodeJournalUnavailable, Err: err}
 	}
+	if err := s.place.Enter(); err != nil {
+		return unloaded(err)
+	}
+	defer s.place.Leave()
 	target := operator.Target{Session: s.id, Call: callID}
 	if err := s.exec.authorize(deadline.OrBackground(ctx), operator.Resolve, f.By, target, s); err != nil {
 		return err
@@ -61,7 +65,7 @@ func (e *Executor) reconcile(ctx context.Context, h *history.History) {
 	for _, r := range h.Calls {
 		s := e.sessionOf(r.Session)
 		s.mu.Lock()
-		c := s.memory.Find(r.ID).Live
+		c := s.memory.Live(r.ID)
 		s.mu.Unlock()
 		if c != nil && c.tool != nil && c.tool.Hooks.Reconcile != nil && c.values.Final != nil {
 			byTool[c.tool.Index] = append(byTool[c.tool.Index], c)

@@ -24,6 +24,7 @@ type Single struct {
 	Commands map[string]bool              // as in a History; of no session
 	Last     uint64                       // position of the last entry of the session
 	Tail     int                          // entries behind the snapshot
+	Others   *journal.Checkpoint          // as in the snapshot; of no session
 
 	engine *rules.Engine
 	calls  map[string]*folded
@@ -43,6 +44,11 @@ type folded struct {
 // the entries behind that, and those of the calls that these are about. It says the same as Read, but for the calls
 // that had ended by then: of those it has references. key is that of the books of requests.
 func ReadSession(ctx context.Context, j journal.Journal, engine *rules.Engine, key []byte, session string) (*Single, error) {
+	return readSession(ctx, j, engine, key, session, false)
+}
+
+// readSession is ReadSession. With whole it reads the calls that had ended from their entries too.
+func readSession(ctx context.Context, j journal.Journal, engine *rules.Engine, key []byte, session string, whole bool) (*Single, error) {
 	s := &Single{
 		Session: Session{ID: session, Open: map[string]map[string]string{}}, Ended: map[string]journal.EndedCall{}, Commands: map[string]bool{},
 		engine: engine, calls: map[string]*folded{}, fresh: map[string]bool{},
@@ -54,6 +60,9 @@ func ReadSession(ctx context.Context, j journal.Journal, engine *rules.Engine, k
 	if err := s.begin(ctx, j, key, snapshot); err != nil {
 		return nil, fmt.Errorf("the snapshot of session %q: %w", session, err)
 	}
+	if whole {
+		s.reviveAll()
+	}
 	if err := s.revive(ctx, j, snapshot, tail); err != nil {
 		return nil, err
 	}
@@ -64,6 +73,9 @@ func ReadSession(ctx context.Context, j journal.Journal, engine *rules.Engine, k
 		if err := s.add(r); err != nil {
 			return nil, fmt.Errorf("entry %d of the journal: %w", r.seq, err)
 		}
+	}
+	if s.Over {
+		s.forget()
 	}
 	for _, c := range slices.SortedFunc(maps.Values(s.calls), func(a, b *folded) int { return cmp.Compare(a.opened, b.opened) }) {
 		s.Calls = append(s.Calls, c.Call)
@@ -123,7 +135,7 @@ func (s *Single) begin(ctx context.Context, j journal.Journal, key []byte, r *pl
 		return fmt.Errorf("it has no book, or no rules")
 	}
 	s.configure(r.Record)
-	s.Runs, s.pages, s.Last = of.Runs, slices.Clone(of.Pages), of.Last
+	s.Runs, s.Over, s.pages, s.Last, s.Others = of.Runs, of.Over, slices.Clone(of.Pages), of.Last, of.Others
 	for _, run := range of.Open {
 		s.Open[run.Run] = run.Metadata
 	}
@@ -181,6 +193,14 @@ func (s *Single) past(yield func(rules.PastCall) bool) {
 			return
 		}
 	}
+}
+
+// reviveAll makes revive read all calls that have ended.
+func (s *Single) reviveAll() {
+	for id, c := range s.Ended {
+		s.calls[id] = &folded{opened: c.Opened, past: c.Past}
+	}
+	clear(s.Ended)
 }
 
 // revive reads the calls that a snapshot calls live, and those that had ended by then and that later entries are
@@ -251,13 +271,13 @@ func (s *Single) add(r placed) error {
 	if s.ID == "" {
 		return nil
 	}
-	s.Session.add(r.Record)
 	for i := range r.Rules {
 		if err := s.State.Apply(&r.Rules[i]); err != nil {
 			return err
 		}
 		s.keep(&r.Rules[i])
 	}
+	s.Session.add(r.Record, s.engine)
 	if r.Call == "" {
 		return nil
 	}
@@ -290,6 +310,8 @@ func (s *Single) call(r placed) error {
 			s.calls[r.Call] = c
 		}
 		c.Call, c.opened = open(r.Record), r.seq
+	case (c == nil || c.Call == nil) && s.Over: // late news of a call that the snapshot has not
+		return nil
 	case c == nil || c.Call == nil:
 		return fmt.Errorf("call %q has no beginning", r.Call)
 	case secondUse(r.Record):
@@ -311,8 +333,31 @@ func (s *Single) call(r placed) error {
 	return nil
 }
 
+// forget forgets the calls that do not outlive the session, and the pages that tell of them.
+func (s *Single) forget() {
+	s.pages = nil
+	for id, c := range s.Ended {
+		if c.Past = nil; c.Kind == runtime.Unknown.String() {
+			s.Ended[id], s.fresh[id] = c, true
+		} else {
+			delete(s.Ended, id)
+		}
+	}
+	for id, c := range s.calls {
+		if c.past = nil; !c.OutlivesSession() {
+			delete(s.calls, id)
+		}
+	}
+}
+
+// OutlivesSession reports whether c is kept when its session has ended: its outcome is unknown, or something of it is
+// still to be settled.
+func (c *Call) OutlivesSession() bool {
+	return c.lives() || c.Outcome.Kind == runtime.Unknown
+}
+
 // lives reports whether c is to be read from its entries again.
-func (c *folded) lives() bool {
+func (c *Call) lives() bool {
 	return c.Outcome == nil || c.Undo != nil || len(c.Processes) > 0
 }
 
