@@ -1,6 +1,7 @@
 package operate
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -13,6 +14,7 @@ import (
 	"github.com/ambit-tools/ambit/cmd/ambit/cli/internal/cmdutil"
 	"github.com/ambit-tools/ambit/cmd/ambit/cli/internal/store"
 	"github.com/ambit-tools/ambit/runtime/consent"
+	"github.com/ambit-tools/ambit/runtime/journal"
 	"github.com/ambit-tools/ambit/runtime/sqlite"
 	"github.com/ambit-tools/ambit/runtime/terminal"
 )
@@ -41,21 +43,27 @@ those that need no answer any more, the newest first, with what became of them.`
 				return err
 			}
 			return v.With(func(r *sqlite.Reader) error {
-				book, err := store.Books(cmd.Context(), r)
+				now := time.Now()
+				f, last := journal.RequestFilter{At: now, Waiting: true}, "EXPIRES"
+				if ended {
+					f, last = journal.RequestFilter{At: now, Ended: true, Limit: limit}, "STATUS"
+				}
+				if ended && before != "" {
+					id, at, err := store.PlaceOfRequest(cmd.Context(), r, before)
+					if err != nil {
+						return err
+					}
+					before, f.Before, f.Limit = id, at+1, limit+1 // with that request
+				}
+				book, err := store.Books(cmd.Context(), r, f)
 				if err != nil {
 					return err
 				}
-				now := time.Now()
-				list, last := waiting(book, now), "EXPIRES"
+				list := waiting(book, now)
 				if ended {
-					if before != "" {
-						q, err := store.FindRequest(book, before)
-						if err != nil {
-							return err
-						}
-						before = q.ID
-					}
-					list, last = book.Ended(now, before, limit), "STATUS"
+					list = book.Ended(now, "", limit+1)
+					behind := slices.IndexFunc(list, func(q consent.Request) bool { return q.ID == before }) + 1
+					list = list[behind:min(behind+limit, len(list))]
 				}
 				var cells [][]string
 				for i := range list {
@@ -114,11 +122,7 @@ func newApprovalsShow() *cobra.Command {
 				return cmdutil.Usage("show needs either a request or a call", "name the request, or add --call ID")
 			}
 			return v.With(func(r *sqlite.Reader) error {
-				book, err := store.Books(cmd.Context(), r)
-				if err != nil {
-					return err
-				}
-				q, err := requestNamed(book, args, &id)
+				q, err := requestNamed(cmd.Context(), r, args, &id)
 				if err != nil {
 					return err
 				}
@@ -137,11 +141,11 @@ func newApprovalsShow() *cobra.Command {
 }
 
 // requestNamed returns the request of an argument, or else of a call.
-func requestNamed(book *consent.Books, args []string, id *store.CallID) (consent.Request, error) {
+func requestNamed(ctx context.Context, r *sqlite.Reader, args []string, id *store.CallID) (consent.Request, error) {
 	if len(args) > 0 {
-		return store.FindRequest(book, args[0])
+		return store.FindRequest(ctx, r, args[0])
 	}
-	return store.FindRequestOfCall(book, id.Session, id.Call)
+	return store.FindRequestOfCall(ctx, r, id.Session, id.Call)
 }
 
 // printRequest prints a request for people.
