@@ -43,27 +43,13 @@ those that need no answer any more, the newest first, with what became of them.`
 				return err
 			}
 			return v.With(func(r *sqlite.Reader) error {
-				now := time.Now()
-				f, last := journal.RequestFilter{At: now, Waiting: true}, "EXPIRES"
-				if ended {
-					f, last = journal.RequestFilter{At: now, Ended: true, Limit: limit}, "STATUS"
-				}
-				if ended && before != "" {
-					id, at, err := store.PlaceOfRequest(cmd.Context(), r, before)
-					if err != nil {
-						return err
-					}
-					before, f.Before, f.Limit = id, at+1, limit+1 // with that request
-				}
-				book, err := store.Books(cmd.Context(), r, f)
+				list, err := requestsOf(cmd.Context(), r, ended, before, limit)
 				if err != nil {
 					return err
 				}
-				list := waiting(book, now)
+				last := "EXPIRES"
 				if ended {
-					list = book.Ended(now, "", limit+1)
-					behind := slices.IndexFunc(list, func(q consent.Request) bool { return q.ID == before }) + 1
-					list = list[behind:min(behind+limit, len(list))]
+					last = "STATUS"
 				}
 				var cells [][]string
 				for i := range list {
@@ -85,6 +71,33 @@ those that need no answer any more, the newest first, with what became of them.`
 	cmd.Flags().StringVar(&before, "before", "", "with --ended, only requests that were made before this `request`: the next page begins behind the last one")
 	cmd.Flags().IntVar(&limit, "limit", 100, "with --ended, list at most this `number` of requests")
 	return cmd
+}
+
+// requestsOf returns the requests that wait for answers, or at most limit of those that have ended, made before another one.
+func requestsOf(ctx context.Context, r *sqlite.Reader, ended bool, before string, limit int) ([]consent.Request, error) {
+	now := time.Now()
+	if !ended {
+		book, err := store.Books(ctx, r, journal.RequestFilter{At: now, Waiting: true})
+		if err != nil {
+			return nil, err
+		}
+		return waiting(book, now), nil
+	}
+	f := journal.RequestFilter{At: now, Ended: true, Limit: limit}
+	if before != "" {
+		id, at, err := store.PlaceOfRequest(ctx, r, before)
+		if err != nil {
+			return nil, err
+		}
+		before, f.Before, f.Limit = id, at+1, limit+1 // with that request
+	}
+	book, err := store.Books(ctx, r, f)
+	if err != nil {
+		return nil, err
+	}
+	list := book.Ended(now, "", f.Limit)
+	behind := slices.IndexFunc(list, func(q consent.Request) bool { return q.ID == before }) + 1
+	return list[behind:min(behind+limit, len(list))], nil
 }
 
 // waiting returns the requests that can still be answered.

@@ -212,8 +212,8 @@ func TestListsReadWhatTheyShow(t *testing.T) {
 	require.Error(t, err, "the rest is not read because it cannot be")
 }
 
-// TestTheIndexOfRequestsIsNotBelieved changes the index, as a process that can write the store may.
-func TestTheIndexOfRequestsIsNotBelieved(t *testing.T) {
+// TestIndexOfRequestsIsNotBelieved changes the index, as a process that can write the store may.
+func TestIndexOfRequestsIsNotBelieved(t *testing.T) {
 	p := newPast(t)
 	for _, session := range []string{"s", "t"} {
 		e, err := p.books.Ask(noon, "q"+session, "nonce", asks(session, "c"))
