@@ -278,8 +278,8 @@ func TestWhatHoldsBack(t *testing.T) {
 func TestAFileThatIsThere(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "a.db")
-	a, _ := filled(t, path, 20)
-	late := began.Add(1000 * time.Hour)
+	a, sizes := filled(t, path, 20)
+	late, lasts := began.Add(1000*time.Hour), sizes[2]
 	require.NoError(t, a.close(t.Context()))
 	twin := filepath.Join(dir, "b.db")
 	for _, end := range []string{"", ".keys", ".audit", ".audit.pub", ".anchor"} {
@@ -291,10 +291,14 @@ func TestAFileThatIsThere(t *testing.T) {
 	for _, from := range []string{path, twin} { // to which the file is what a crash has left
 		a, err := openApp(t.Context(), from)
 		require.NoError(t, err)
+		if from == twin { // a start after the crash has signed and anchored more
+			require.NoError(t, a.call(t.Context(), "s", "r8", "more", false))
+			require.NoError(t, a.log.Checkpoint(t.Context()))
+			require.NoError(t, a.call(t.Context(), "s", "r8", "even more", false))
+		}
 		done, err := a.archive(t.Context(), to, late, time.Time{})
 		require.NoError(t, err)
-		require.EqualValues(t, 1, done.First)
-		require.NoError(t, a.record(t.Context()))
+		require.EqualValues(t, [2]uint64{1, lasts}, [2]uint64{done.First, done.Last})
 		require.NoError(t, a.close(t.Context()))
 	}
 	a, err := openApp(t.Context(), twin)
