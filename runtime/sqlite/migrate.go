@@ -23,7 +23,8 @@ var (
 )
 
 // firstVersion is the first version that this program supports. Version 1 had no authenticators; in versions 2 to
-// 4 no tree of the sessions proves where each of them ends; version 5 has no archive and no index of requests for consent.
+// 4 no tree of the sessions proves where each of them ends; version 5 has no index of requests for consent and
+// no archive.
 const firstVersion = 6
 
 // whyFormer says why a store of an earlier version is refused, and what to do.

@@ -1,1 +1,0 @@
-{"version":"ambit inbox v1","command":{"nonce":"FFCXGKZF6H324TZ45O23C3FHBT","at":"2026-11-26T12:04:54.504071886Z","by":"root","kind":"approve","request":"KNMFINLAFLMDE2D4KKQOC4Y5K4"},"mac":"4f561282ff04758bfec00d478ecc2f598b6c19609bf917c9eef5dcf26dbb860c"}
