@@ -116,7 +116,7 @@ func (i interrupted) resubmit() {
 	c.progress.Unlock()
 	c.progress.Resubmit()
 	trace(c)
-	c.exec.workers.Take(c)
+	c.submit()
 }
 
 // A rerun is a call whose handler an earlier process had started, and which recovery runs again.
@@ -141,7 +141,7 @@ func (a rerun) begin() {
 	c.progress.Resubmit()
 	trace(c)
 	c.progress.Life.Rerun()
-	c.exec.workers.Take(c)
+	c.submit()
 }
 
 // evaluate evaluates the present policy for a call whose handler an earlier process
@@ -243,6 +243,9 @@ func (i interrupted) settleUndo(ctx context.Context) {
 	if fault != nil {
 		u.recordFailed(fault)
 		return
+	}
+	if !done {
+		_ = s.place.Enter() // for as long as this process lasts
 	}
 	c.progress.Lock()
 	defer c.progress.Unlock()
