@@ -38,8 +38,8 @@ func (t *Turn) Execute(ctx context.Context, in runtime.Call) (out runtime.Outcom
 // context of the caller.
 //
 // When the session has an earlier call with the same id and arguments, StartCall returns the id of
-// that call. The error says that t belongs to no run, that the id is that of another call, or that
-// the executor is at capacity. Any other refusal is not an error but the outcome of the call.
+// that call. The error says that t belongs to no run, that the id is that of another call, that the
+// session has ended, or that the executor is at capacity. Any other refusal is not an error but the outcome of the call.
 func (t *Turn) StartCall(in runtime.Call) (id string, err error) {
 	ctx := context.Background()
 	if t != nil && t.run != nil && t.run.session != nil {
@@ -50,7 +50,7 @@ func (t *Turn) StartCall(in runtime.Call) (id string, err error) {
 	case c == nil && r == nil:
 		return "", errors.New("a call is made in a turn of a run: there is none")
 	case c == nil:
-		if reason, message := r.Refused(); reason == runtime.ReasonAtCapacity {
+		if reason, message := r.Refused(); reason == runtime.ReasonAtCapacity || reason == runtime.ReasonRunFinished {
 			return "", errors.New(message)
 		}
 		return "", fmt.Errorf("the call id %q was used for another call: give this one an id of its own", r.ID)
@@ -79,8 +79,7 @@ func (t *Turn) open(ctx context.Context, in runtime.Call, done <-chan struct{}) 
 	if c == nil {
 		return nil, nil
 	}
-	refused := c.place.Enter(c.record.Tool)
-	earlier = c.register(refused)
+	earlier, refused := c.register(c.place.Enter(c.record.Tool))
 	if earlier == nil {
 		trace(c)
 	}
@@ -174,21 +173,24 @@ func trace(c *call) {
 }
 
 // register adds c to the calls of its session. When the session has a call with the same
-// id, register returns that call's record instead. A call that is refused for lack of
-// capacity gets its outcome and is not added.
-func (c *call) register(refused *runtime.Outcome) (earlier *callRecord) {
+// id, register returns that call's record instead. A call that is refused, for lack of
+// capacity or because its session has ended, gets its outcome and is not added.
+func (c *call) register(full *runtime.Outcome) (earlier *callRecord, refused *runtime.Outcome) {
 	s := c.run.session
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.memory.Name(c.record)
 	c.id = c.record.ID
-	if refused == nil {
-		return s.memory.Add(c.record, c.run.node.Calls())
+	switch refused = s.memory.Refuse(c.record, full); {
+	case refused == nil:
+		return s.memory.Add(c.record, c.run.node.Calls()), nil
+	case refused == full:
+		earlier = s.memory.Find(c.id)
 	}
-	if earlier = s.memory.Find(c.id); earlier == nil {
+	if earlier == nil {
 		c.finishRefused(refused)
 	}
-	return earlier
+	return earlier, refused
 }
 
 // launch passes a new call to a worker, unless the call ends before.

@@ -66,13 +66,11 @@ func (e *Executor) Recover(ctx context.Context) error {
 	if err = e.restore(ctx, h); err == nil {
 		err = e.log.FlushAll()
 	}
-	if err != nil {
-		e.log.Fail(fmt.Errorf("recovery has failed: %w", err))
-		e.lease.Release(grace)
-		return err
+	if err == nil {
+		e.reconcile(ctx, h)
+		err = e.log.FlushAll()
 	}
-	e.reconcile(ctx, h)
-	if err = e.log.FlushAll(); err != nil {
+	if err != nil {
 		e.log.Fail(fmt.Errorf("recovery has failed: %w", err))
 		e.lease.Release(grace)
 		return err
@@ -179,7 +177,7 @@ func (e *Executor) restore(ctx context.Context, h *history.History) error {
 	e.approvals.Resume()
 	stale := e.sched.Now().Sub(h.LastAt) > DefaultStale
 	for _, o := range ended {
-		o.recordProcess()
+		o.recordEnds()
 	}
 	for _, o := range undos {
 		o.settleUndo(ctx)
@@ -198,6 +196,9 @@ func (e *Executor) restoreCall(r *history.Call, books *consent.Books) (_ *call, 
 	s := e.sessionOf(r.Session)
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.memory.IsShut() && !r.OutlivesSession() {
+		return nil, false
+	}
 	rec := session.RestoredRecord[*call](r)
 	calls := s.memory.Calls(r.Run)
 	calls.Restore(r.Turn, r.Agent)

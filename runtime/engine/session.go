@@ -30,7 +30,7 @@ type SessionConfig struct {
 
 // A Session is a principal's long-lived conversation. It retains the outcome of every call that was
 // made in it, so that a call that is repeated under its id is answered and not run. A session needs
-// no close: the caller drops its reference.
+// no close: the caller drops its reference, or ends it for good with End.
 type Session struct {
 	exec *Executor
 	id   string
@@ -64,7 +64,7 @@ type sessions struct {
 // Session starts a session. Sessions share nothing, even when their ids are equal.
 //
 // With a journal an id identifies one session, for as long as the journal lasts: Session continues
-// an existing session, with the configuration cfg from now on.
+// an existing session, with the configuration cfg from now on. A session that has ended stays as it was.
 func (e *Executor) Session(cfg SessionConfig) *Session {
 	cfg.Capabilities = slices.Clone(cfg.Capabilities)
 	cfg.Modes = maps.Clone(cfg.Modes)
@@ -86,8 +86,10 @@ func (e *Executor) Session(cfg SessionConfig) *Session {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.cfg.Store(&cfg)
-	s.recordOpened()
+	if !s.memory.IsShut() {
+		s.cfg.Store(&cfg)
+		s.record(journal.KindSessionOpened)
+	}
 	return s
 }
 
@@ -138,7 +140,7 @@ func (s *Session) ID() string {
 }
 
 // StartRun starts a run of s. It fails when ctx is done, when the executor is
-// shutting down, when a run of that id is open, and when the metadata are too many or invalid.
+// shutting down, when s has ended, when a run of that id is open, and when the metadata are too many or invalid.
 func (s *Session) StartRun(ctx context.Context, cfg RunConfig) (*Run, error) {
 	if s == nil || s.exec == nil || s.exec.reg == nil {
 		return nil, errors.New("a run needs a session of an executor made by NewExecutor")
