@@ -101,6 +101,7 @@ func (w caller) pending() (runtime.Outcome, bool) {
 // denied, and so is one of a session that has ended.
 func (s *Session) Await(ctx context.Context, callID string) runtime.Outcome {
 	ctx = deadline.OrBackground(ctx)
+	defer s.place.Pin()()
 	r := s.find(callID)
 	if r == nil {
 		return outcomes.NoCall(callID, s != nil && s.memory.IsShut())

@@ -14,10 +14,12 @@ import (
 	"github.com/ambit-tools/ambit/runtime/internal/commands"
 	"github.com/ambit-tools/ambit/runtime/internal/commitlog"
 	"github.com/ambit-tools/ambit/runtime/internal/evaluations"
+	"github.com/ambit-tools/ambit/runtime/internal/holdings"
 	"github.com/ambit-tools/ambit/runtime/internal/lease"
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
 	"github.com/ambit-tools/ambit/runtime/internal/outbox"
 	"github.com/ambit-tools/ambit/runtime/internal/processes"
+	"github.com/ambit-tools/ambit/runtime/internal/residence"
 	"github.com/ambit-tools/ambit/runtime/internal/ruleinput"
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
 	"github.com/ambit-tools/ambit/runtime/internal/simhooks"
@@ -70,7 +72,8 @@ type Executor struct {
 	log           *commitlog.Writer // nil: there is no journal
 	snapshots     *snapshots.Writer
 	lease         *lease.Lease // nil: there is no journal
-	sessions      sessions
+	sessions      residence.Set[Session]
+	holdings      *holdings.Ledger
 	seen          commands.Once
 	approvals     approvals.Approvals[*call]
 	undos         undo.Handlers

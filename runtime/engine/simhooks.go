@@ -33,7 +33,7 @@ func (e *Executor) simulate(r *simhooks.Hooks) {
 	if e.hooks = r; r == nil {
 		return
 	}
-	r.Tamper, r.Sync, r.Snapshot = e.tamper, e.log.FlushAll, e.snapshots.Write
+	r.Tamper, r.Sync, r.Snapshot, r.Unload = e.tamper, e.log.FlushAll, e.snapshots.Write, e.sessions.Unload
 	if r.Evaluations > 0 {
 		e.evaluations.SetPlaces(r.Evaluations)
 	}

@@ -21,14 +21,13 @@ type purged struct {
 	left []byte // replaces the private part
 }
 
-func (p *purged) Read(ctx context.Context, after uint64, limit int) ([]journal.Entry, error) {
-	entries, err := p.Memory.Read(ctx, after, limit)
-	for i := range entries {
-		if entries[i].Kind == p.kind {
-			entries[i].Private = p.left
+func (p *purged) Back(ctx context.Context, session string, before uint64, f func(*journal.Entry) bool) error {
+	return p.Memory.Back(ctx, session, before, func(e *journal.Entry) bool {
+		if e.Kind == p.kind {
+			e.Private = p.left
 		}
-	}
-	return entries, err
+		return f(e)
+	})
 }
 
 func TestUndoOfErasedValues(t *testing.T) {

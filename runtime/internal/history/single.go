@@ -24,6 +24,7 @@ type Single struct {
 	Commands map[string]bool              // as in a History; of no session
 	Last     uint64                       // position of the last entry of the session
 	Tail     int                          // entries behind the snapshot
+	Others   *journal.Checkpoint          // as in the snapshot; of no session
 
 	engine *rules.Engine
 	calls  map[string]*folded
@@ -43,6 +44,11 @@ type folded struct {
 // the entries behind that, and those of the calls that these are about. It says the same as Read, but for the calls
 // that had ended by then: of those it has references. key is that of the books of requests.
 func ReadSession(ctx context.Context, j journal.Journal, engine *rules.Engine, key []byte, session string) (*Single, error) {
+	return readSession(ctx, j, engine, key, session, false)
+}
+
+// readSession is ReadSession. With whole it reads the calls that had ended from their entries too.
+func readSession(ctx context.Context, j journal.Journal, engine *rules.Engine, key []byte, session string, whole bool) (*Single, error) {
 	s := &Single{
 		Session: Session{ID: session, Open: map[string]map[string]string{}}, Ended: map[string]journal.EndedCall{}, Commands: map[string]bool{},
 		engine: engine, calls: map[string]*folded{}, fresh: map[string]bool{},
@@ -53,6 +59,9 @@ func ReadSession(ctx context.Context, j journal.Journal, engine *rules.Engine, k
 	}
 	if err := s.begin(ctx, j, key, snapshot); err != nil {
 		return nil, fmt.Errorf("the snapshot of session %q: %w", session, err)
+	}
+	if whole {
+		s.reviveAll()
 	}
 	if err := s.revive(ctx, j, snapshot, tail); err != nil {
 		return nil, err
@@ -126,7 +135,7 @@ func (s *Single) begin(ctx context.Context, j journal.Journal, key []byte, r *pl
 		return fmt.Errorf("it has no book, or no rules")
 	}
 	s.configure(r.Record)
-	s.Runs, s.Over, s.pages, s.Last = of.Runs, of.Over, slices.Clone(of.Pages), of.Last
+	s.Runs, s.Over, s.pages, s.Last, s.Others = of.Runs, of.Over, slices.Clone(of.Pages), of.Last, of.Others
 	for _, run := range of.Open {
 		s.Open[run.Run] = run.Metadata
 	}
@@ -184,6 +193,14 @@ func (s *Single) past(yield func(rules.PastCall) bool) {
 			return
 		}
 	}
+}
+
+// reviveAll makes revive read all calls that have ended.
+func (s *Single) reviveAll() {
+	for id, c := range s.Ended {
+		s.calls[id] = &folded{opened: c.Opened, past: c.Past}
+	}
+	clear(s.Ended)
 }
 
 // revive reads the calls that a snapshot calls live, and those that had ended by then and that later entries are
