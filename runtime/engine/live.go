@@ -69,7 +69,6 @@ func (p publisher) Publish(owner attempt.Owner, piece *live.Piece) {
 	}
 }
 
-// tell gives a piece to the function of WithLive.
 func (p publisher) tell(c *ident, after uint64, piece *live.Piece) {
 	if p.exec.live != nil && !piece.Silent {
 		p.exec.live(pieceOf(c, after, piece))
@@ -89,23 +88,17 @@ func pieceOf(c *ident, after uint64, piece *live.Piece) journal.Live {
 // tail of what it has written. It is empty for any other call. Who asks has to be one that may audit the call.
 func (e *Executor) Output(sessionID, callID string) (list []journal.Live) {
 	s := e.sessionOf(sessionID)
-	r := s.find(callID)
-	if r == nil {
+	if s == nil {
 		return nil
 	}
 	s.mu.Lock()
-	c := r.Live
+	c := s.memory.Live(callID)
 	s.mu.Unlock()
-	if c == nil {
-		return nil
-	}
-	var after uint64
-	kept := c.progress.Scope.Kept(func() { after = c.trail.Last() })
-	if kept == nil {
-		return nil
-	}
-	for _, piece := range kept.Pieces(c.clock()) {
-		list = append(list, pieceOf(&c.ident, after, &piece))
+	if c != nil {
+		pieces, after := c.progress.Scope.Kept(c.trail.Last)
+		for i := range pieces {
+			list = append(list, pieceOf(&c.ident, after, &pieces[i]))
+		}
 	}
 	return list
 }

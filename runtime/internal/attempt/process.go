@@ -60,16 +60,20 @@ func (at *Context) ProcessWrites(c *process.Chunk) {
 	})
 }
 
-// Kept returns what is kept of the process that runs, nil where none does. with is called with it under the
-// lock of the owner.
-func (s *Scope) Kept(with func()) *live.Snapshot {
+// Kept returns what is kept of the process that runs, none where no process does, and what after returned
+// under the lock of the owner.
+func (s *Scope) Kept(after func() uint64) ([]live.Piece, uint64) {
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.output == nil {
-		return nil
+	now, place := s.env.Sched.Now(), after()
+	var kept *live.Snapshot
+	if s.output != nil {
+		kept = s.output.Snapshot()
 	}
-	with()
-	return s.output.Snapshot()
+	s.mu.Unlock()
+	if kept == nil {
+		return nil, place
+	}
+	return kept.Pieces(now), place
 }
 
 // TakeProcess returns the end of a process that no entry has yet, once; nil: there is none. The lock is
