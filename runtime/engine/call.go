@@ -119,14 +119,6 @@ func aborted(out runtime.Outcome) *result {
 	return &result{event: runtime.EventAborted, to: runtime.StateAborted, outcome: out}
 }
 
-// A Verdict is the result of WhatIf.
-type Verdict struct {
-	Runs     bool             // the handler would be started
-	Outcome  runtime.Outcome  // the refusal, when the handler would not be started
-	Decision runtime.Decision // of the policy; zero when it was not evaluated
-	Input    []byte           // JSON of the arguments of the handler; nil when the input is invalid, or was not read
-}
-
 // A worker executes one call after the other.
 type worker = workers.Worker[call, scratch]
 

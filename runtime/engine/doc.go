@@ -34,18 +34,11 @@
 // A session therefore keeps the outcome of each of its calls. With a journal a session that is idle leaves
 // memory, and is loaded again when it is used; without one, drop the references to it when the conversation is over.
 //
-// # Order of the checks
+// # What if
 //
-// The outcome of a refused call lists everything that refuses it: all violations of the input, or what
-// the rules (package runtime/rules) and then the [runtime.Policy] say. A call that nothing refuses is
-// admitted. It holds its slot and its groups from then on, unless its handler never starts: a policy that
-// allows three calls allows exactly three, however many are made concurrently. docs/semantics.md, sections 2 to 4, has the checks in their
-// order, and what happens when a policy is slow, fails or rewrites arguments.
+// [Turn.WhatIf] makes the checks of a call. It changes nothing and returns what would happen, and why. [WithDecisionTap] follows the decisions.
 //
-// [Turn.WhatIf] makes the same checks up to this point. It changes nothing and returns what would
-// happen, and why. [WithDecisionTap] follows the decisions.
-//
-// Package runtime documents capacity, consent, artifacts, sinks and observers, and package runtime/host the journal.
+// Package runtime documents the order of the checks, capacity, consent, artifacts, sinks and observers, and package runtime/host the journal.
 //
 // # Batches, sub-agents, the agent loop
 //

@@ -150,7 +150,7 @@ func (e *Executor) readKeys(ctx context.Context) error {
 // restore adds the calls of h to their sessions. It settles their remaining parts at participants,
 // and the calls that have no outcome.
 func (e *Executor) restore(ctx context.Context, h *history.History, parts *recovery.Parts) error {
-	if e.hooks == nil { // a simulation has no processes
+	if e.hooks == nil || e.config.Runner != nil { // a simulation without a runner has no processes
 		e.processes.EndRecorded(ctx, h.Calls, func(r *history.Call, err error) {
 			e.report(&action.CallError{Tool: r.Tool, CallID: r.ID, SessionID: r.Session, RunID: r.Run, Reason: runtime.ReasonInterrupted, Err: err})
 		})

@@ -162,9 +162,7 @@ func (c *work) addOutcome(d *entry.Draft, out *runtime.Outcome) {
 // newFault returns a fault of c. It reads the text of err at once, because the Error method of user
 // code may hang. The caller therefore holds no lock, unless err is an error of the engine.
 func (c *ident) newFault(r runtime.Reason, err error) *action.CallError {
-	f := &action.CallError{
-		Tool: c.record.Tool, CallID: c.id, SessionID: c.run.session.id, RunID: c.run.id, Reason: r, Err: err,
-	}
+	f := &action.CallError{Tool: c.record.Tool, CallID: c.id, SessionID: c.run.session.id, RunID: c.run.id, Reason: r, Err: err}
 	if err != nil {
 		f.Text = usercode.ErrorText(err)
 	}
