@@ -16,8 +16,8 @@ const module = "github.com/ambit-tools/ambit"
 // An entry ending in /... covers a package and all below it, one that begins
 // with @ what that package may link.
 var fences = map[string][]string{
-	"cmd/ambit/cli/internal/audit":   {"cmd/ambit/cli/internal/store", "@cmd/ambit/cli/internal/store", "runtime/audit", "@runtime/audit", "runtime/backup", "@runtime/backup", "cmd/ambit/cli/internal/cmdutil"},
-	"cmd/ambit/cli/internal/backup":  {"cmd/ambit/cli/internal/store", "@cmd/ambit/cli/internal/store", "runtime/backup", "@runtime/backup", "cmd/ambit/cli/internal/cmdutil"},
+	"cmd/ambit/cli/internal/audit":   {"cmd/ambit/cli/internal/store", "@cmd/ambit/cli/internal/store", "runtime/audit", "@runtime/audit", "runtime/backup", "@runtime/backup", "runtime/archive", "@runtime/archive", "cmd/ambit/cli/internal/cmdutil"},
+	"cmd/ambit/cli/internal/backup":  {"cmd/ambit/cli/internal/store", "@cmd/ambit/cli/internal/store", "runtime/backup", "@runtime/backup", "runtime/archive", "@runtime/archive", "cmd/ambit/cli/internal/cmdutil"},
 	"cmd/ambit/cli/internal/author":  {"internal/catalog", "runtime/isolate", "@runtime/isolate", "internal/evolution/...", "internal/importer", "@internal/importer", "github.com/rogpeppe/go-internal", "cmd/ambit/cli/internal/project", "@cmd/ambit/cli/internal/project", "gen/dynamic", "@gen/dynamic", "runtime/opa", "@runtime/opa", "runtime/rules/analyze", "cmd/ambit/cli/internal/cmdutil", "golang.org/x/mod"},
 	"cmd/ambit/cli/internal/cmdutil": {"dsl", "@dsl", "runtime/terminal", "@runtime/terminal", "policies", "github.com/spf13/cobra", "github.com/spf13/pflag"},
 	"cmd/ambit/cli/internal/doctor":  {"cmd/ambit/cli/internal/cmdutil", "@cmd/ambit/cli/internal/cmdutil", "runtime/isolate", "@runtime/isolate"},
@@ -76,10 +76,11 @@ var fences = map[string][]string{
 	"runtime/audit":                            {"runtime/journal", "@runtime/journal", "runtime/internal/merkle", "golang.org/x/mod"},
 	"runtime/segment":                          {"runtime/journal", "@runtime/journal", "runtime/internal/disk", "runtime/internal/merkle", "golang.org/x/mod", "github.com/klauspost/compress"},
 	"runtime/internal/merkle":                  {"golang.org/x/mod"},
+	"runtime/archive":                          {"runtime/sqlite", "@runtime/sqlite", "runtime/audit", "@runtime/audit", "runtime/segment", "@runtime/segment", "runtime/internal/history", "@runtime/internal/history", "runtime/internal/holdings", "@runtime/internal/holdings"},
 	"runtime/backup":                           {"runtime/sqlite", "@runtime/sqlite", "runtime/audit", "@runtime/audit", "runtime/content", "@runtime/content", "runtime/internal/oslock"},
 	"runtime/content":                          {"runtime/internal/disk"},
 	"runtime/feed":                             {"runtime/journal", "@runtime/journal"},
-	"runtime/host":                             {"runtime/isolate", "@runtime/isolate", "runtime/process", "runtime/stream", "@runtime/stream", "runtime/metrics", "runtime/ossignals", "runtime/feed", "runtime/webhook", "runtime/engine", "@runtime/engine", "@runtime/opa", "runtime/opa", "runtime/sqlite", "@runtime/sqlite", "runtime/audit", "@runtime/audit", "runtime/inbox", "@runtime/inbox", "runtime/workspace", "@runtime/workspace"},
+	"runtime/host":                             {"runtime/archive", "@runtime/archive", "runtime/isolate", "@runtime/isolate", "runtime/process", "runtime/stream", "@runtime/stream", "runtime/metrics", "runtime/ossignals", "runtime/feed", "runtime/webhook", "runtime/engine", "@runtime/engine", "@runtime/opa", "runtime/opa", "runtime/sqlite", "@runtime/sqlite", "runtime/audit", "@runtime/audit", "runtime/inbox", "@runtime/inbox", "runtime/workspace", "@runtime/workspace"},
 	"runtime/console":                          {"runtime/host", "@runtime/host", "runtime/view", "runtime/internal/httpguard", "runtime/internal/legible", "internal/catalog"},
 	"runtime/tokens":                           {"runtime/operator", "runtime/internal/oslock", "golang.org/x/sys"},
 	"runtime/internal/httpguard":               {"runtime/consent", "@runtime/consent", "runtime/operator"},

@@ -27,8 +27,7 @@ func (e *Executor) tamper(session, callID string, input []byte) error {
 	return nil
 }
 
-// simulate lets a simulation control the calls that the executor makes without a context; nil:
-// there is no simulation.
+// simulate lets a simulation control the calls that the executor makes without a context; nil: there is none.
 func (e *Executor) simulate(r *simhooks.Hooks) {
 	if e.hooks = r; r == nil {
 		return

@@ -258,10 +258,12 @@ func (w *world) makeRoom() error {
 	}
 	var ids []string
 	var undoing []string
-	closing := false
+	closing, ending := false, false
 	w.m.note(func(m *model) {
-		closing = m.closing
-		for _, k := range m.calls {
+		if closing, ending = m.closing, m.ending; ending {
+			return
+		}
+		for _, k := range m.present() {
 			if k.outcome == nil && (k.refused || k.flying && k.request == "" || closing && k.request != "") {
 				ids = append(ids, k.id)
 			}
@@ -281,7 +283,10 @@ func (w *world) makeRoom() error {
 			return err
 		}
 	}
-	if closing {
+	switch {
+	case ending:
+		return w.endSession()
+	case closing:
 		return w.closeRun()
 	}
 	return nil

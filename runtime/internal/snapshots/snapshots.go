@@ -10,6 +10,7 @@ package snapshots
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/ambit-tools/ambit/runtime/internal/commitlog"
 	"github.com/ambit-tools/ambit/runtime/internal/history"
@@ -52,9 +53,29 @@ func New(cfg Config) *Writer { return &Writer{cfg} }
 //
 // An entry that is added meanwhile is behind the snapshot, wherever it lies. The calls of the session go on.
 func (w *Writer) Write(ctx context.Context, session string, least int) error {
+	return w.make(ctx, session, least, nil)
+}
+
+// Above is Write for an archive: the snapshot needs no entry of calls that ended up to a position, and calls that ended
+// before a time are forgotten. See [history.Single.Above].
+func (w *Writer) Above(ctx context.Context, session string, last uint64, before time.Time) error {
+	return w.make(ctx, session, Page, func(s *history.Single) { s.Above(last, before) })
+}
+
+// Record records what the owner of the journal did, of no session, and returns when it is durable.
+func (w *Writer) Record(r *journal.Record) error {
+	r.At = w.cfg.Sched.Now().Round(0).UTC()
+	return w.cfg.Log.Flush(w.cfg.Log.Add(r, nil))
+}
+
+// make writes a snapshot of what change makes of a session; nil: of what it is.
+func (w *Writer) make(ctx context.Context, session string, least int, change func(*history.Single)) error {
 	s, err := w.read(ctx, session)
 	if err != nil {
 		return err
+	}
+	if change != nil {
+		change(s)
 	}
 	return w.write(s, least)
 }

@@ -18,8 +18,16 @@ CREATE TRIGGER entry_is_not_changed BEFORE UPDATE ON entry BEGIN
   SELECT RAISE(ABORT, 'entries are never changed');
 END;
 
-CREATE TRIGGER entry_is_not_deleted BEFORE DELETE ON entry BEGIN
-  SELECT RAISE(ABORT, 'entries are never deleted');
+-- One row per segment. Entries up to the largest last are in segments; rows of them that are still here
+-- are about to be deleted.
+CREATE TABLE segment (
+  last INTEGER PRIMARY KEY, -- the last entry that it has
+  data BLOB NOT NULL,       -- JSON: the first and the last entry, the file and its digest, and the authenticator of the last entry
+  mac  BLOB NOT NULL
+) STRICT;
+
+CREATE TRIGGER entry_is_not_deleted BEFORE DELETE ON entry WHEN old.seq > (SELECT coalesce(max(last), 0) FROM segment) BEGIN
+  SELECT RAISE(ABORT, 'entries are deleted only when they are archived');
 END;
 
 -- What may be erased, apart from the leaves.
@@ -92,6 +100,28 @@ SELECT coalesce(c.first, n.first) AS first, n.session AS session, n.call AS call
   coalesce(n.unknown, c.unknown) AS unknown
 FROM call_news n LEFT JOIN call c ON c.session = n.session AND c.call = n.call;
 
+-- One row per request for consent: what all entries say of it, and of the grant that came of it, which has its id. The
+-- row without an id has the entries that say which rules were retired.
+CREATE TABLE request (
+  id      TEXT NOT NULL,
+  session TEXT NOT NULL,
+  call    TEXT NOT NULL,
+  asked   INTEGER NOT NULL, -- its first entry
+  steps   TEXT NOT NULL,    -- its entries, and what each changes: 7a12g (journal.What)
+  used    INTEGER NOT NULL, -- the last entry with a use of the grant; 0: there is none
+  expires INTEGER NOT NULL, -- when it stops taking answers
+  until   INTEGER NOT NULL, -- when its grant ends by itself
+  open    INTEGER NOT NULL, -- 1: nothing has ended it but, perhaps, time
+  live    INTEGER,          -- likewise its grant; NULL: there is none
+  PRIMARY KEY (id, session)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX request_asked ON request (asked);
+CREATE INDEX request_call ON request (call, session);
+CREATE INDEX request_open ON request (expires) WHERE open = 1;
+CREATE INDEX request_granted ON request (asked) WHERE live IS NOT NULL;
+CREATE INDEX request_live ON request (until) WHERE live = 1;
+
 -- How far a session goes, as of owner.indexed. The owner does not believe it: the table node says it too.
 CREATE TABLE session (
   id   TEXT PRIMARY KEY,
@@ -113,7 +143,7 @@ CREATE TABLE state (
 CREATE TABLE checkpoint (
   size INTEGER PRIMARY KEY, -- entries that it covers
   note BLOB NOT NULL,
-  tail BLOB NOT NULL,       -- the authenticator of the last of them: the chain can begin here
+  tail BLOB NOT NULL,       -- the authenticator of the last of them: an archive can end here
   mac  BLOB NOT NULL
 ) STRICT;
 
