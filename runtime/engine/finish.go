@@ -22,13 +22,6 @@ func (c *call) observe(done <-chan struct{}) {
 	}
 }
 
-// pastDone is a closed channel: the Done of a context that has ended.
-var pastDone = func() <-chan struct{} {
-	done := make(chan struct{})
-	close(done)
-	return done
-}()
-
 // finish gives the call its outcome and reports whether the call had none before: of several
 // goroutines the first wins. When finish returns true no new effect under the fence can start. The
 // effects that had started have ended, or their grace is over. With workerDone it does nothing.
@@ -54,7 +47,7 @@ func (c *call) finish(e *result) (first bool) {
 	endSpan(c)
 	e.report(c)
 	if unattended {
-		c.observe(pastDone) // no caller waits
+		c.observe(sched.PastDone) // no caller waits
 	}
 	return true
 }
