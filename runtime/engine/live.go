@@ -7,6 +7,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime/internal/attempt"
 	"github.com/ambit-tools/ambit/runtime/internal/live"
 	"github.com/ambit-tools/ambit/runtime/internal/metadata"
+	"github.com/ambit-tools/ambit/runtime/internal/processes"
 	"github.com/ambit-tools/ambit/runtime/internal/redact"
 	"github.com/ambit-tools/ambit/runtime/internal/tools"
 	"github.com/ambit-tools/ambit/runtime/journal"
@@ -21,25 +22,23 @@ func WithLive(f func(journal.Live)) Option { return func(e *Executor) { e.live =
 // A publisher passes on what handlers report. It is the attempt.Publisher of an executor.
 type publisher struct{ exec *Executor }
 
-// Hide returns what takes the sensitive values of a call out of texts. Texts of a call whose output
-// the policy wants masked are not told: a pointer masks no text.
-func (p publisher) Hide(owner attempt.Owner) *redact.Stream {
+// Hide returns the sensitive values of a call.
+func (p publisher) Hide(owner attempt.Owner) *redact.Secrets {
 	if p.exec.live == nil {
-		return new(redact.Secrets).Stream()
+		return new(redact.Secrets)
 	}
-	if s := secretsOf(owner); s != nil {
-		return s.Stream()
-	}
-	return nil
+	return secretsOf(owner)
 }
 
-// secretsOf returns the sensitive values of a call, nil where nothing of its output may be told.
+// secretsOf returns the sensitive values of a call, nil where nothing of its output may be told: the
+// policy wants it masked, and a pointer masks no text, or a command writes what is sensitive.
 func secretsOf(owner attempt.Owner) *redact.Secrets {
 	c, ofCall := owner.(*call)
 	if !ofCall {
 		c = owner.(*undoOwner).of
 	}
-	if slices.ContainsFunc(c.obligations, func(o runtime.Obligation) bool { return o.Code == redact.Obligation }) {
+	masked := slices.ContainsFunc(c.obligations, func(o runtime.Obligation) bool { return o.Code == redact.Obligation })
+	if masked || c.tool.Hooks.Command != nil && processes.SensitiveOutput(c.tool.Spec) {
 		return nil
 	}
 	known := tools.Values{Args: c.values.Args, Text: c.values.Text, FinalText: c.values.FinalText}
@@ -70,16 +69,38 @@ func (p publisher) Publish(owner attempt.Owner, piece *live.Piece) {
 	}
 }
 
-// tell gives a piece to the function of WithLive.
 func (p publisher) tell(c *ident, after uint64, piece *live.Piece) {
-	if p.exec.live == nil || piece.Silent {
-		return
+	if p.exec.live != nil && !piece.Silent {
+		p.exec.live(pieceOf(c, after, piece))
 	}
-	p.exec.live(journal.Live{
+}
+
+// pieceOf returns a piece of a call.
+func pieceOf(c *ident, after uint64, piece *live.Piece) journal.Live {
+	return journal.Live{
 		At: piece.At, Session: c.run.session.id, Run: c.run.id, Call: c.id, Tool: c.record.Tool, Agent: c.run.agent, Principal: c.run.principal,
 		Turn: c.turn.number, RequestID: metadata.Request(c.metadata), Attempt: piece.Attempt, Undo: c.undoing, Number: piece.Counts.Pieces, After: after, Offset: piece.Offset, Text: piece.Text,
-		Done: piece.Counts.Done, Total: piece.Counts.Total, Dropped: piece.Counts.Dropped,
-	})
+		Done: piece.Counts.Done, Total: piece.Counts.Total, Dropped: piece.Counts.Dropped, Stream: piece.Stream, End: piece.End, Kept: piece.Kept,
+	}
+}
+
+// Output returns what is kept of the command that runs for a call, as pieces with Kept: the head and the
+// tail of what it has written. It is empty for any other call. Who asks has to be one that may audit the call.
+func (e *Executor) Output(sessionID, callID string) (list []journal.Live) {
+	s := e.sessionOf(sessionID)
+	if s == nil {
+		return nil
+	}
+	s.mu.Lock()
+	c := s.memory.Live(callID)
+	s.mu.Unlock()
+	if c != nil {
+		pieces, after := c.progress.Scope.Kept(c.trail.Last)
+		for i := range pieces {
+			list = append(list, pieceOf(&c.ident, after, &pieces[i]))
+		}
+	}
+	return list
 }
 
 // Started records, as an attempt.Recorder, that a process is about to run.
@@ -91,9 +112,6 @@ func (p publisher) Started(owner attempt.Owner, of *journal.Process) error {
 	p.add(c, journal.KindProcessStarted, of)
 	return c.trail.Flush()
 }
-
-// EndedLater records the end of a process of a call that no event can change.
-func (p publisher) EndedLater(c *call, of *journal.Process) { p.add(c, journal.KindProcessEnded, of) }
 
 // add adds an entry about a process to those of its call.
 func (publisher) add(c *call, kind string, of *journal.Process) {
