@@ -14,6 +14,26 @@ import (
 	"github.com/ambit-tools/ambit/runtime/journal"
 )
 
+// indexForgeries change what the index says of a call or a request.
+var indexForgeries = []string{
+	"DELETE FROM call WHERE session = 's3' AND call = 'c290'",
+	"UPDATE call SET call = 'c' WHERE session = 's3' AND call = 'c290'",
+	"UPDATE call SET session = 's' WHERE session = 's3' AND call = 'c290'",
+	"UPDATE call SET entries = substr(entries, 6) WHERE session = 's3' AND call = 'c290'",
+	"UPDATE call SET entries = '0,' || entries WHERE session = 's3' AND call = 'c290'",
+	"UPDATE call SET entries = entries || ',' WHERE session = 's3' AND call = 'c290'",
+	"DELETE FROM request WHERE id = 'q8901'",
+	"UPDATE request SET id = 'q' WHERE id = 'q8901'",
+	"UPDATE request SET call = 'd' WHERE id = 'q8901'",
+	"UPDATE request SET session = 'd' WHERE id = 'q8901'",
+	"UPDATE request SET open = 1 WHERE id = 'q8901'",
+	"UPDATE request SET steps = '8901a', open = 1 WHERE id = 'q8901'",
+	"UPDATE request SET steps = '8901' WHERE id = 'q8901'",
+	"UPDATE request SET expires = expires - 1 WHERE id = 'q8901'",
+	"UPDATE request SET live = 1 WHERE id = 'q8901'",
+	"UPDATE request SET asked = 8900 WHERE id = 'q8901'",
+}
+
 // TestIndexIsComparedWithTheEntries hides and forges what the index says of calls and requests.
 func TestIndexIsComparedWithTheEntries(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "store")
@@ -59,24 +79,7 @@ func TestIndexIsComparedWithTheEntries(t *testing.T) {
 	require.NoError(t, compare(0, "SELECT 1"))
 	require.NoError(t, compare(5000, "SELECT 1"))
 	require.NoError(t, compare(5000, "DELETE FROM call WHERE first < 4000"), "these entries were not read")
-	for _, change := range []string{
-		"DELETE FROM call WHERE session = 's3' AND call = 'c290'",
-		"UPDATE call SET call = 'c' WHERE session = 's3' AND call = 'c290'",
-		"UPDATE call SET session = 's' WHERE session = 's3' AND call = 'c290'",
-		"UPDATE call SET entries = substr(entries, 6) WHERE session = 's3' AND call = 'c290'",
-		"UPDATE call SET entries = '0,' || entries WHERE session = 's3' AND call = 'c290'",
-		"UPDATE call SET entries = entries || ',' WHERE session = 's3' AND call = 'c290'",
-		"DELETE FROM request WHERE id = 'q8901'",
-		"UPDATE request SET id = 'q' WHERE id = 'q8901'",
-		"UPDATE request SET call = 'd' WHERE id = 'q8901'",
-		"UPDATE request SET session = 'd' WHERE id = 'q8901'",
-		"UPDATE request SET open = 1 WHERE id = 'q8901'",
-		"UPDATE request SET steps = '8901a', open = 1 WHERE id = 'q8901'",
-		"UPDATE request SET steps = '8901' WHERE id = 'q8901'",
-		"UPDATE request SET expires = expires - 1 WHERE id = 'q8901'",
-		"UPDATE request SET live = 1 WHERE id = 'q8901'",
-		"UPDATE request SET asked = 8900 WHERE id = 'q8901'",
-	} {
+	for _, change := range indexForgeries {
 		for _, after := range []uint64{0, 4000} {
 			err := compare(after, change)
 			var wrong *IndexError
