@@ -54,18 +54,14 @@ func secretsOf(owner attempt.Owner) *redact.Secrets {
 // Publish passes a piece on, after the latest entry of its call and before the next. The counts of an
 // undo are not recorded: tool.output is no event of a call that has ended.
 func (p publisher) Publish(owner attempt.Owner, piece *live.Piece) {
-	c, ofCall := owner.(*call)
-	if !ofCall {
-		u := owner.(*undoOwner)
+	if u, ofUndo := owner.(*undoOwner); ofUndo {
 		p.tell(&u.ident, u.of.trail.Last(), piece)
 		return
 	}
+	c := owner.(*call)
 	p.tell(&c.ident, c.trail.Last(), piece)
 	if piece.Record {
-		counts := piece.Counts
-		c.transition(runtime.EventOutput, runtime.StateExecuting, &note{
-			At: c.clock(), Live: &counts, Output: int(piece.Bytes), Dropped: int(piece.Dropped),
-		})
+		c.transition(runtime.EventOutput, runtime.StateExecuting, &note{At: c.clock(), Live: new(piece.Counts), Output: int(piece.Bytes), Dropped: int(piece.Dropped)})
 	}
 }
 
@@ -87,14 +83,7 @@ func pieceOf(c *ident, after uint64, piece *live.Piece) journal.Live {
 // Output returns what is kept of the command that runs for a call, as pieces with Kept: the head and the
 // tail of what it has written. It is empty for any other call. Who asks has to be one that may audit the call.
 func (e *Executor) Output(sessionID, callID string) (list []journal.Live) {
-	s := e.sessionOf(sessionID)
-	if s == nil {
-		return nil
-	}
-	s.mu.Lock()
-	c := s.memory.Live(callID)
-	s.mu.Unlock()
-	if c != nil {
+	if c := e.sessionOf(sessionID).live(callID); c != nil {
 		pieces, after := c.progress.Scope.Kept(c.trail.Last)
 		for i := range pieces {
 			list = append(list, pieceOf(&c.ident, after, &pieces[i]))
@@ -132,21 +121,13 @@ func (p publisher) Stale(owner attempt.Owner) {
 // (SEMANTICS 6.6.9).
 func (p publisher) Ended(owner attempt.Owner, of *journal.Process, exit *process.Exit) {
 	c := owner.(*call)
-	switch {
+	switch known := c.tool != nil && c.values.Args != nil; { // sensitive values that are not known cannot be hidden
 	case !p.exec.log.On():
 		p.exec.processes.Unspool(of.ID.Mark) // no recovery will read it
-		return
-	case exit == nil, p.exec.artifacts == nil, c.tool == nil:
-		return
-	case c.values.Args == nil: // sensitive values that are not known cannot be hidden
-		return
-	}
-	secrets := secretsOf(c)
-	if secrets == nil {
-		return
-	}
-	var err error
-	if of.Kept, err = p.exec.processes.Keep(p.exec.artifacts, c.tool.Spec, secrets, exit); err != nil {
-		p.exec.report(c.newFault(runtime.ReasonNone, err))
+	case exit != nil && p.exec.artifacts != nil && known:
+		var err error
+		if of.Kept, err = p.exec.processes.Keep(p.exec.artifacts, c.tool.Spec, secretsOf(c), exit); err != nil {
+			p.exec.report(c.newFault(runtime.ReasonNone, err))
+		}
 	}
 }

@@ -61,10 +61,7 @@ func (e *Executor) describe(r *operator.Request, s *Session) {
 	}
 	if c := s.find(r.Call); c != nil {
 		r.Tool = c.Tool
-		s.mu.Lock()
-		of := c.Live
-		s.mu.Unlock()
-		if of != nil {
+		if of := s.live(r.Call); of != nil {
 			r.Run, r.Principal = of.run.id, of.run.principal
 		}
 	}

@@ -79,10 +79,9 @@ func (e *Executor) Session(cfg SessionConfig) *Session {
 func (e *Executor) newSession(cfg *SessionConfig) *Session {
 	s := &Session{exec: e, id: cfg.ID, nodes: map[string]*runNode{}}
 	s.cfg.Store(cfg)
-	if e == nil {
-		return s
+	if e != nil {
+		s.memory = session.New[*call](e.engine, e.log.On(), session.Observing(e.onRuleEvent, cfg.ID))
 	}
-	s.memory = session.New[*call](e.engine, e.log.On(), session.Observing(e.onRuleEvent, cfg.ID))
 	return s
 }
 
@@ -175,6 +174,16 @@ func (s *Session) find(callID string) *callRecord {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.memory.Find(wording.ValidUTF8(callID))
+}
+
+// live returns a call that can change, nil when there is none.
+func (s *Session) live(callID string) *call {
+	if s == nil {
+		return nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.memory.Live(callID)
 }
 
 // endExclusion lets other calls of the session be admitted again, if c is the call that

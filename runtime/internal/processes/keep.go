@@ -31,9 +31,9 @@ type keptStream struct {
 }
 
 // Keep stores what a process wrote, without secrets, and returns its reference: nil where it wrote nothing. A
-// SensitiveOutput is not kept.
+// SensitiveOutput is not kept, nor is anything where secrets is nil, which says that nothing may be told.
 func (s *Set) Keep(to runtime.ArtifactStore, spec *runtime.Spec, secrets *redact.Secrets, e *process.Exit) (*journal.ArtifactRef, error) {
-	if e.Stdout.Size+e.Stderr.Size == 0 || SensitiveOutput(spec) {
+	if secrets == nil || e.Stdout.Size+e.Stderr.Size == 0 || SensitiveOutput(spec) {
 		return nil, nil
 	}
 	data, err := marshal(kept{keep(&e.Stdout, secrets), keep(&e.Stderr, secrets)})
