@@ -7,7 +7,6 @@ import (
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/internal/approvals"
-	"github.com/ambit-tools/ambit/runtime/internal/attempt"
 	"github.com/ambit-tools/ambit/runtime/internal/callctx"
 	"github.com/ambit-tools/ambit/runtime/internal/capacity"
 	"github.com/ambit-tools/ambit/runtime/internal/commitlog"
@@ -158,8 +157,6 @@ func (c *ident) deadline() time.Duration {
 
 // releaseResources releases what the call holds beyond its outcome.
 func (c *work) releaseResources() { c.place.Release(c.clock, c.now) }
-
-var _ attempt.Owner = (*call)(nil)
 
 // Info describes the call to code of its tool, with the consent that it has. The lock of the call is held.
 func (c *call) Info() callctx.Info {

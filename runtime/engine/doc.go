@@ -26,39 +26,24 @@
 // that timed out and is not retryable is blocked until the turn ends. A [runtime.Call] is one tool, one
 // input and one id.
 //
-// The id identifies a call within its session. The executor does not run a call again that has
-// the id and the arguments of an earlier one: the caller waits for the running call, or gets the
-// outcome of the call that has ended, and no event is emitted. A call with the id of an earlier
-// call and other arguments is denied call_id_reused.
+// The id identifies a call within its session: see [Turn.Execute].
 //
 // A session therefore keeps the outcome of each of its calls. With a journal a session that is idle leaves
 // memory, and is loaded again when it is used; without one, drop the references to it when the conversation is over.
 //
-// # What if
-//
-// [Turn.WhatIf] makes the checks of a call. It changes nothing and returns what would happen, and why. [WithDecisionTap] follows the decisions.
+// [Turn.WhatIf] makes the checks of a call and changes nothing. [WithDecisionTap] follows the decisions.
 //
 // Package runtime documents the order of the checks, capacity, consent, artifacts, sinks and observers, and package runtime/host the journal.
 //
-// # Batches, sub-agents, the agent loop
+// # Other calls
 //
-// [Turn.ExecuteBatch] makes the calls of one message: the executor admits them in order and then
-// runs them concurrently. [Run.WithPrincipal] returns a view of a run for another principal, and
-// [Run.Child] one for a sub-agent.
-//
-// [Run.ModelStopped] says that the model answered without a call. [Turn.ExecuteRequired] makes
-// the calls whose arguments the declaration holds, and [Run.Periodic] those of periodic tools.
+// [Turn.ExecuteBatch] makes the calls of one message. [Run.WithPrincipal] and [Run.Child] return views of a run, for another
+// principal and for a sub-agent. [Run.ModelStopped], [Turn.ExecuteRequired] and [Run.Periodic] are for the agent loop.
 // [Session.Undo] undoes calls, also those of an earlier process when there is a journal.
 //
 // # Closing and shutdown
 //
-// [Run.Close] cancels the calls of the run that still run or wait (run_closed) and waits for
-// their handlers. [Session.Cancel] ends one call in any state. [Turn.StartCall] starts a call
-// without waiting for its outcome.
-//
-// [Executor.Shutdown] stops admission, lets running calls finish until its context ends, and then
-// cancels the rest. Package ossignals calls it when the process receives a signal.
-//
-// Nothing else needs to be closed. An executor has no goroutine while no call is being made,
-// except that one which owns a journal renews its ownership until Shutdown.
+// [Run.Close] ends a run, [Session.End] a session for good, and [Executor.Shutdown] the work of an executor. Nothing else needs
+// to be closed. An executor has no goroutine while no call is being made, except that one which owns a journal renews its
+// ownership until Shutdown.
 package engine

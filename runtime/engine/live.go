@@ -113,9 +113,6 @@ func (p publisher) Started(owner attempt.Owner, of *journal.Process) error {
 	return c.trail.Flush()
 }
 
-// EndedLater records the end of a process of a call that no event can change.
-func (p publisher) EndedLater(c *call, of *journal.Process) { p.add(c, journal.KindProcessEnded, of) }
-
 // add adds an entry about a process to those of its call.
 func (publisher) add(c *call, kind string, of *journal.Process) {
 	r := newRecord(&c.ident, kind, c.clock())

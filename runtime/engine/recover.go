@@ -10,7 +10,6 @@ import (
 	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/internal/approvals"
-	"github.com/ambit-tools/ambit/runtime/internal/bind"
 	"github.com/ambit-tools/ambit/runtime/internal/commitlog"
 	"github.com/ambit-tools/ambit/runtime/internal/deadline"
 	"github.com/ambit-tools/ambit/runtime/internal/entry"
@@ -97,9 +96,12 @@ func (e *Executor) readJournal(ctx context.Context, parts *recovery.Parts) (*his
 	if e.sessions.Len() > 0 {
 		return nil, errors.New("recover before the first session is made")
 	}
-	if err := e.readKeys(ctx); err != nil {
+	inputs, requests, err := recovery.Keys(ctx, e.journal, e.approvals.Key())
+	if err != nil {
 		return nil, err
 	}
+	e.inputs = inputs
+	e.approvals.SetKey(requests)
 	h, err := recovery.Read(ctx, e.journal, e.engine, e.approvals.Key(), e.holdings, parts)
 	if err != nil {
 		return nil, err
@@ -132,19 +134,6 @@ func (e *Executor) findParts(ctx context.Context) (*recovery.Parts, error) {
 	return recovery.Find(ctx, e.participants, func(key runtime.CallKey, err error) {
 		e.report(&action.CallError{CallID: key.Call, SessionID: key.Session, Reason: runtime.ReasonCommitFailed, Err: err})
 	})
-}
-
-// readKeys reads the keys that the journal keeps apart from its entries, if it keeps any. A request
-// of an earlier process can be approved only with the key that it was bound with.
-func (e *Executor) readKeys(ctx context.Context) error {
-	inputs, requests, err := recovery.Keys(ctx, e.journal)
-	if inputs == nil {
-		inputs = e.approvals.Key()
-	} else {
-		e.approvals.SetKey(requests)
-	}
-	e.inputs = inputs
-	return err
 }
 
 // restore adds the calls of h to their sessions. It settles their remaining parts at participants,
@@ -291,11 +280,7 @@ func (e *Executor) callOf(s *Session, r *history.Call, rec *callRecord) *call {
 // restoreValues decodes the arguments of the call, and those of its undo.
 func (i interrupted) restoreValues() {
 	c, r := i.c, i.of
-	var spec *runtime.Spec
-	var hooks *bind.Hooks
-	if c.tool != nil {
-		spec, hooks = c.tool.Spec, c.tool.Hooks
-	}
+	spec, hooks := c.tool.Declared()
 	v := entry.Restore(r, spec, hooks, c.now)
 	c.values.Args, c.values.Text, c.values.Final, c.values.FinalText = v.Args, v.ArgsText, v.Final, v.FinalText
 	c.prepared, c.isPrepared, c.values.Outputs, c.record.Undo.Lost = v.State, r.Prepared, v.Output, v.Lost

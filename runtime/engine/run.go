@@ -94,6 +94,9 @@ func (r *Run) currentFacts() *facts.Snapshot {
 // A TurnConfig describes a Turn.
 type TurnConfig = session.TurnConfig
 
+// A Verdict is the result of WhatIf.
+type Verdict = session.Verdict
+
 // A Turn is one message of the model and its calls. The zero value denies them.
 type Turn struct {
 	run         *Run

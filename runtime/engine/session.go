@@ -16,7 +16,6 @@ import (
 	"github.com/ambit-tools/ambit/runtime/internal/session"
 	"github.com/ambit-tools/ambit/runtime/internal/wording"
 	"github.com/ambit-tools/ambit/runtime/journal"
-	"github.com/ambit-tools/ambit/runtime/rules"
 )
 
 // A SessionConfig describes a Session. It is copied.
@@ -66,9 +65,9 @@ func (e *Executor) Session(cfg SessionConfig) *Session {
 		return s
 	}
 	defer s.place.Leave()
+	fresh := s.place.Keep()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	fresh := s.place.Keep()
 	if !s.memory.IsShut() && (fresh || !s.cfg.Load().Equal(&cfg)) {
 		s.cfg.Store(&cfg)
 		s.record(journal.KindSessionOpened)
@@ -83,11 +82,7 @@ func (e *Executor) newSession(cfg *SessionConfig) *Session {
 	if e == nil {
 		return s
 	}
-	var observe func(rules.Event)
-	if f := e.onRuleEvent; f != nil {
-		observe = func(ev rules.Event) { f(cfg.ID, ev) }
-	}
-	s.memory = session.New[*call](e.engine, e.log.On(), observe)
+	s.memory = session.New[*call](e.engine, e.log.On(), session.Observing(e.onRuleEvent, cfg.ID))
 	return s
 }
 

@@ -130,20 +130,14 @@ func (c *call) addDetail(d *entry.Draft, ev *runtime.Event, n *note) {
 		d.Effects = entry.Effects(c.tool.Spec)
 	case runtime.EventStale, runtime.EventOrphaned:
 		d.Epoch = c.epoch
-	case runtime.EventReconciled:
-		c.addStoredOutcome(d)
-	default:
-		if n.Ends {
-			d.Mark = journal.MarkEnded
-			c.addStoredOutcome(d)
-		}
 	}
-}
-
-// addStoredOutcome adds the outcome, which is in the call's record by now.
-func (c *work) addStoredOutcome(d *entry.Draft) {
-	out := c.record.Outcome()
-	c.addOutcome(d, &out)
+	if n.Ends {
+		d.Mark = journal.MarkEnded
+	}
+	if n.Ends || ev.Kind == runtime.EventReconciled { // the outcome is in the call's record by now
+		out := c.record.Outcome()
+		c.addOutcome(d, &out)
+	}
 }
 
 // addOutcome adds an outcome.

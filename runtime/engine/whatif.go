@@ -8,12 +8,8 @@ import (
 	"github.com/ambit-tools/ambit/runtime/internal/decision"
 	"github.com/ambit-tools/ambit/runtime/internal/outcomes"
 	"github.com/ambit-tools/ambit/runtime/internal/refusal"
-	"github.com/ambit-tools/ambit/runtime/internal/session"
 	"github.com/ambit-tools/ambit/runtime/internal/tools"
 )
-
-// A Verdict is the result of WhatIf.
-type Verdict = session.Verdict
 
 // WhatIf decides a call as Execute would, on the same path, and stops where the handler would be
 // started. It changes nothing, emits no event, and neither checks nor uses the call's id.

@@ -9,6 +9,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime/internal/history"
 	"github.com/ambit-tools/ambit/runtime/internal/wording"
 	"github.com/ambit-tools/ambit/runtime/journal"
+	"github.com/ambit-tools/ambit/runtime/rules"
 )
 
 // A Config describes a session.
@@ -63,4 +64,12 @@ type TurnConfig struct {
 	Budget      time.Duration // for all calls of the turn together; 0: none, negative: used up
 	Cap         time.Duration // for each attempt of a call, where its tool declares a longer deadline; 0: none, negative: used up, as by Budget
 	ConsentWait time.Duration // how long a caller waits for consent before its call is pending; 0: not at all
+}
+
+// Observing returns what passes the changes of one session to f, which gets those of all; nil for a nil f.
+func Observing(f func(session string, ev rules.Event), id string) func(rules.Event) {
+	if f == nil {
+		return nil
+	}
+	return func(ev rules.Event) { f(id, ev) }
 }

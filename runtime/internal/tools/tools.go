@@ -118,3 +118,11 @@ func Periodic(list []Tool) (specs []*runtime.Spec, err error) {
 	}
 	return specs, nil
 }
+
+// Declared returns the declaration and the code of t, nil for a tool that is not declared.
+func (t *Tool) Declared() (*runtime.Spec, *bind.Hooks) {
+	if t == nil {
+		return nil, nil
+	}
+	return t.Spec, t.Hooks
+}
