@@ -22,17 +22,9 @@ func WithLive(f func(journal.Live)) Option { return func(e *Executor) { e.live =
 // A publisher passes on what handlers report. It is the attempt.Publisher of an executor.
 type publisher struct{ exec *Executor }
 
-// Hide returns the sensitive values of a call.
+// Hide returns the sensitive values of a call, nil where nothing of its output may be told: the policy
+// wants it masked, and a pointer masks no text, or a command writes what is sensitive.
 func (p publisher) Hide(owner attempt.Owner) *redact.Secrets {
-	if p.exec.live == nil {
-		return new(redact.Secrets)
-	}
-	return secretsOf(owner)
-}
-
-// secretsOf returns the sensitive values of a call, nil where nothing of its output may be told: the
-// policy wants it masked, and a pointer masks no text, or a command writes what is sensitive.
-func secretsOf(owner attempt.Owner) *redact.Secrets {
 	c, ofCall := owner.(*call)
 	if !ofCall {
 		c = owner.(*undoOwner).of
@@ -62,10 +54,7 @@ func (p publisher) Publish(owner attempt.Owner, piece *live.Piece) {
 	}
 	p.tell(&c.ident, c.trail.Last(), piece)
 	if piece.Record {
-		counts := piece.Counts
-		c.transition(runtime.EventOutput, runtime.StateExecuting, &note{
-			At: c.clock(), Live: &counts, Output: int(piece.Bytes), Dropped: int(piece.Dropped),
-		})
+		c.transition(runtime.EventOutput, runtime.StateExecuting, &note{At: c.clock(), Live: &piece.Counts, Output: int(piece.Bytes), Dropped: int(piece.Dropped)})
 	}
 }
 
@@ -87,13 +76,12 @@ func pieceOf(c *ident, after uint64, piece *live.Piece) journal.Live {
 // Output returns what is kept of the command that runs for a call, as pieces with Kept: the head and the
 // tail of what it has written. It is empty for any other call. Who asks has to be one that may audit the call.
 func (e *Executor) Output(sessionID, callID string) (list []journal.Live) {
-	s := e.sessionOf(sessionID)
-	if s == nil {
-		return nil
+	var c *call
+	if s := e.sessionOf(sessionID); s != nil {
+		s.mu.Lock()
+		c = s.memory.Live(callID)
+		s.mu.Unlock()
 	}
-	s.mu.Lock()
-	c := s.memory.Live(callID)
-	s.mu.Unlock()
 	if c != nil {
 		pieces, after := c.progress.Scope.Kept(c.trail.Last)
 		for i := range pieces {
@@ -141,7 +129,7 @@ func (p publisher) Ended(owner attempt.Owner, of *journal.Process, exit *process
 	case c.values.Args == nil: // sensitive values that are not known cannot be hidden
 		return
 	}
-	secrets := secretsOf(c)
+	secrets := p.Hide(c)
 	if secrets == nil {
 		return
 	}
