@@ -22,17 +22,9 @@ func WithLive(f func(journal.Live)) Option { return func(e *Executor) { e.live =
 // A publisher passes on what handlers report. It is the attempt.Publisher of an executor.
 type publisher struct{ exec *Executor }
 
-// Hide returns the sensitive values of a call.
+// Hide returns the sensitive values of a call, nil where nothing of its output may be told: the policy
+// wants it masked, and a pointer masks no text, or a command writes what is sensitive.
 func (p publisher) Hide(owner attempt.Owner) *redact.Secrets {
-	if p.exec.live == nil {
-		return new(redact.Secrets)
-	}
-	return secretsOf(owner)
-}
-
-// secretsOf returns the sensitive values of a call, nil where nothing of its output may be told: the
-// policy wants it masked, and a pointer masks no text, or a command writes what is sensitive.
-func secretsOf(owner attempt.Owner) *redact.Secrets {
 	c, ofCall := owner.(*call)
 	if !ofCall {
 		c = owner.(*undoOwner).of
@@ -126,7 +118,7 @@ func (p publisher) Ended(owner attempt.Owner, of *journal.Process, exit *process
 		p.exec.processes.Unspool(of.ID.Mark) // no recovery will read it
 	case exit != nil && p.exec.artifacts != nil && known:
 		var err error
-		if of.Kept, err = p.exec.processes.Keep(p.exec.artifacts, c.tool.Spec, secretsOf(c), exit); err != nil {
+		if of.Kept, err = p.exec.processes.Keep(p.exec.artifacts, c.tool.Spec, p.Hide(c), exit); err != nil {
 			p.exec.report(c.newFault(runtime.ReasonNone, err))
 		}
 	}

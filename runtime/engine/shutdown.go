@@ -96,7 +96,7 @@ func (h halting) abandon() {
 	if c.progress.Life.Lingers() {
 		c.exec.lingering.Add(1)
 	}
-	out := outcomes.Abandoned(c.progress.Life.Committing() || entry.MayLast(c.tool.Spec))
+	out := outcomes.Abandoned(outcomes.Ran(c.tool.Spec.Command != nil), c.progress.Life.Committing() || entry.MayLast(c.tool.Spec))
 	c.completeOutcome(&out, c.clock(), true)
 	s := c.run.session
 	s.mu.Lock()
