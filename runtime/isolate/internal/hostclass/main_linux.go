@@ -40,7 +40,7 @@ func main() {
 func run(args []string) (code int, err error) {
 	end := slices.Index(args, "--")
 	if end < 0 || end+1 == len(args) {
-		return 0, errors.New("want CLASS... -- PROGRAM ARGUMENT...")
+		return 0, errors.New("want the classes, --, and a program with its arguments")
 	}
 	classes, command := args[:end], args[end+1:]
 	c := exec.Command(command[0], command[1:]...)
