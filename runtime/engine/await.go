@@ -101,9 +101,9 @@ func (w caller) pending() (runtime.Outcome, bool) {
 // denied.
 func (s *Session) Await(ctx context.Context, callID string) runtime.Outcome {
 	ctx = deadline.OrBackground(ctx)
-	r := s.find(callID)
-	if r == nil {
-		return runtime.Outcome{CallID: callID, Message: "there is no such call in this session"}
+	r, refused := s.before().Recall(callID)
+	if refused != nil {
+		return *refused
 	}
 	return s.waiting().Outcome(r, ctx.Done())
 }

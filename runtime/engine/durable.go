@@ -80,7 +80,14 @@ func (c *call) recordPrepared(state wire.Value) {
 	if state != nil {
 		d.AddPrepared(state)
 	}
-	c.trail.Add(d.Entry())
+	c.add(d.Entry())
+}
+
+// add adds an entry of the call, and returns its position. The lock of the call is held.
+func (c *call) add(r *journal.Record, private []byte) (position uint64) {
+	position = c.trail.Add(r, private)
+	c.record.Recorded(r, position)
+	return position
 }
 
 // flushIntent waits until it is durable that the handler is about to start. A call whose intent
@@ -120,8 +127,10 @@ func (c *call) flushOutcome() {
 	}
 	err := c.trail.Flush()
 	switch {
-	case err == nil,
-		errors.Is(err, commitlog.ErrClosed) && !c.progress.Life.Released(): // it had no effect, and is refused after a restart too
+	case err == nil:
+		c.run.session.past.Rest(c.record)
+		return
+	case errors.Is(err, commitlog.ErrClosed) && !c.progress.Life.Released(): // it had no effect, and is refused after a restart too
 		return
 	case c.record.Outcome().Reason == runtime.ReasonLeaseLost: // its outcome says that already
 		return

@@ -8,6 +8,7 @@ import (
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/internal/deadline"
+	"github.com/ambit-tools/ambit/runtime/internal/ended"
 	"github.com/ambit-tools/ambit/runtime/internal/metadata"
 	"github.com/ambit-tools/ambit/runtime/internal/outcomes"
 	"github.com/ambit-tools/ambit/runtime/internal/wording"
@@ -45,12 +46,12 @@ func (t *Turn) StartCall(in runtime.Call) (id string, err error) {
 	if t != nil && t.run != nil && t.run.session != nil {
 		ctx = t.run.session.exec.hooks.ContextOf(t.run.session.id, in.ID)
 	}
-	c, r := t.open(ctx, in, pastDone)
+	c, r := t.open(ctx, in, deadline.Past)
 	switch {
 	case c == nil && r == nil:
 		return "", errors.New("a call is made in a turn of a run: there is none")
 	case c == nil:
-		if reason, message := r.Refused(); reason == runtime.ReasonAtCapacity {
+		if reason, message := r.Refused(); reason == runtime.ReasonAtCapacity || reason == runtime.ReasonCallIDReused || reason == runtime.ReasonJournalUnavailable {
 			return "", errors.New(message)
 		}
 		return "", fmt.Errorf("the call id %q was used for another call: give this one an id of its own", r.ID)
@@ -80,19 +81,20 @@ func (t *Turn) open(ctx context.Context, in runtime.Call, done <-chan struct{}) 
 		return nil, nil
 	}
 	refused := c.place.Enter(c.record.Tool)
-	earlier = c.register(refused)
-	if earlier == nil {
+	earlier, was := c.register(refused)
+	if earlier == nil && was == nil {
 		trace(c)
-	}
-	if earlier == nil && refused == nil {
-		return c, nil
+		if refused == nil {
+			return c, nil
+		}
 	}
 	c.place.Leave()
-	switch {
-	case earlier == nil:
+	if earlier == nil && was == nil {
 		c.observe(done)
 		return nil, c.record
-	case c.record.Repeats(earlier, c.tool, c.exec.inputs):
+	}
+	earlier, reused := t.run.session.past.Earlier(earlier, was, c.id, c.record.Tool)
+	if earlier != nil && c.record.Repeats(earlier, c.tool, c.exec.inputs) {
 		return c, earlier
 	}
 	c.idReused = true
@@ -100,7 +102,7 @@ func (t *Turn) open(ctx context.Context, in runtime.Call, done <-chan struct{}) 
 	c.emitInvoked()
 	r := c.lookup()
 	if r == nil {
-		r = denied(outcomes.IDReused(in.ID))
+		r = denied(*reused)
 	}
 	c.finish(r)
 	c.releaseResources()
@@ -174,9 +176,9 @@ func trace(c *call) {
 }
 
 // register adds c to the calls of its session. When the session has a call with the same
-// id, register returns that call's record instead. A call that is refused for lack of
+// id, register returns that call's record, or reference, instead. A call that is refused for lack of
 // capacity gets its outcome and is not added.
-func (c *call) register(refused *runtime.Outcome) (earlier *callRecord) {
+func (c *call) register(refused *runtime.Outcome) (earlier *callRecord, was *ended.Call) {
 	s := c.run.session
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -185,10 +187,10 @@ func (c *call) register(refused *runtime.Outcome) (earlier *callRecord) {
 	if refused == nil {
 		return s.memory.Add(c.record, c.run.node.Calls())
 	}
-	if earlier = s.memory.Find(c.id); earlier == nil {
+	if earlier, was = s.memory.Find(c.id), s.memory.Reference(c.id); earlier == nil && was == nil {
 		c.finishRefused(refused)
 	}
-	return earlier
+	return earlier, was
 }
 
 // launch passes a new call to a worker, unless the call ends before.

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/internal/deadline"
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
 	"github.com/ambit-tools/ambit/runtime/internal/outcomes"
 	"github.com/ambit-tools/ambit/runtime/internal/redact"
@@ -21,13 +22,6 @@ func (c *call) observe(done <-chan struct{}) {
 		c.exec.delivery.Observe(runtime.CallInfoOf(c.progress.Scope.Info()), c.record.Outcome(), redact.Obligation, done)
 	}
 }
-
-// pastDone is a closed channel: the Done of a context that has ended.
-var pastDone = func() <-chan struct{} {
-	done := make(chan struct{})
-	close(done)
-	return done
-}()
 
 // finish gives the call its outcome and reports whether the call had none before: of several
 // goroutines the first wins. When finish returns true no new effect under the fence can start. The
@@ -47,11 +41,14 @@ func (c *call) finish(e *result) (first bool) {
 	if over == nil {
 		return false
 	}
+	if c.run.session.past.Repeated(&e.outcome) {
+		c.record.Store(&e.outcome)
+	}
 	c.flushOutcome()
 	endSpan(c)
 	e.report(c)
 	if unattended {
-		c.observe(pastDone) // no caller waits
+		c.observe(deadline.Past) // no caller waits
 	}
 	return true
 }

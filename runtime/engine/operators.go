@@ -59,15 +59,7 @@ func (e *Executor) describe(r *operator.Request, s *Session) {
 	if s != nil {
 		r.SessionPrincipal = s.cfg.Load().Principal
 	}
-	if c := s.find(r.Call); c != nil {
-		r.Tool = c.Tool
-		s.mu.Lock()
-		of := c.Live
-		s.mu.Unlock()
-		if of != nil {
-			r.Run, r.Principal = of.run.id, of.run.principal
-		}
-	}
+	s.before().Describe(r, func(c *call) (run, principal string) { return c.run.id, c.run.principal })
 	if tool := e.lookup(r.Tool); tool != nil {
 		r.Effect = tool.Spec.Effect.String()
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime/internal/deadline"
 	"github.com/ambit-tools/ambit/runtime/internal/lockorder"
 	"github.com/ambit-tools/ambit/runtime/internal/metadata"
+	"github.com/ambit-tools/ambit/runtime/internal/recall"
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
 	"github.com/ambit-tools/ambit/runtime/internal/session"
 	"github.com/ambit-tools/ambit/runtime/internal/wording"
@@ -38,6 +39,7 @@ type Session struct {
 
 	mu            lockorder.Mutex[lockorder.Session] // guards the session and its runs
 	memory        session.Memory[*call]
+	past          *recall.Past[*call] // reads the calls that memory holds by reference, without the lock
 	nodes         map[string]*runNode // of open runs
 	admitting     *call               // no other call is admitted while the policy evaluates it
 	admittingDone *sched.Event        // fires when the holder is released
@@ -103,6 +105,10 @@ func (e *Executor) newSession(cfg *SessionConfig) *Session {
 		observe = func(ev rules.Event) { f(cfg.ID, ev) }
 	}
 	s.memory = session.New[*call](e.engine, e.log.On(), observe)
+	quiet := func(c *call) bool { return c == nil || c.progress.HandlerDone() }
+	s.past = &recall.Past[*call]{
+		Session: s.id, Lock: &s.mu, Memory: &s.memory, Journal: e.journal, Sched: &e.sched, Quiet: quiet, Report: e.report,
+	}
 	return s
 }
 
@@ -185,14 +191,12 @@ func (s *Session) Run(id string) (*Run, bool) {
 	return &Run{session: s, id: id, principal: s.cfg.Load().Principal, node: p}, true
 }
 
-// find returns the record of a call, nil when there is none.
-func (s *Session) find(callID string) *callRecord {
+// before returns the calls of s that have ended, nil for no session.
+func (s *Session) before() *recall.Past[*call] {
 	if s == nil {
 		return nil
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.memory.Find(wording.ValidUTF8(callID))
+	return s.past
 }
 
 // endExclusion lets other calls of the session be admitted again, if c is the call that

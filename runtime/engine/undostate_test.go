@@ -22,7 +22,14 @@ type purged struct {
 }
 
 func (p *purged) Read(ctx context.Context, after uint64, limit int) ([]journal.Entry, error) {
-	entries, err := p.Memory.Read(ctx, after, limit)
+	return p.purge(p.Memory.Read(ctx, after, limit))
+}
+
+func (p *purged) Call(ctx context.Context, key journal.CallKey) ([]journal.Entry, error) {
+	return p.purge(p.Memory.Call(ctx, key))
+}
+
+func (p *purged) purge(entries []journal.Entry, err error) ([]journal.Entry, error) {
 	for i := range entries {
 		if entries[i].Kind == p.kind {
 			entries[i].Private = p.left

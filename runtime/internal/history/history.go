@@ -89,7 +89,7 @@ func (h *History) add(entry *journal.Entry) error {
 	if r.Call == "" {
 		return nil
 	}
-	return h.call(r)
+	return h.call(placed{r, entry.Seq})
 }
 
 // add folds what a record says of s itself.
@@ -141,7 +141,7 @@ func (s *Session) configure(r *journal.Record) {
 }
 
 // call folds a record of a call.
-func (h *History) call(r *journal.Record) error {
+func (h *History) call(r placed) error {
 	key := journal.CallKey{Session: r.Session, Call: r.Call}
 	c := h.calls[key]
 	switch {
@@ -151,7 +151,7 @@ func (h *History) call(r *journal.Record) error {
 		h.Calls = append(h.Calls, c)
 	case c == nil:
 		return fmt.Errorf("call %q has no beginning", r.Call)
-	case secondUse(r):
+	case secondUse(r.Record):
 		return nil
 	}
 	if err := c.add(r); err != nil {

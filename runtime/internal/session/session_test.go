@@ -40,7 +40,9 @@ func memory(t *testing.T, queues bool, observe func(rules.Event)) *Memory[*call]
 func (m *Memory[C]) add(t *testing.T, id, run string) (*Record[C], *rules.Call) {
 	t.Helper()
 	r := &Record[C]{ID: id, Tool: "a"}
-	require.Nil(t, m.Add(r, m.Calls(run)))
+	earlier, was := m.Add(r, m.Calls(run))
+	require.Nil(t, earlier)
+	require.Nil(t, was)
 	return r, &rules.Call{ID: r.ID, Run: run, Tool: "a"}
 }
 
@@ -59,7 +61,8 @@ func TestIDs(t *testing.T) {
 	assert.Equal(t, "call-2", made.ID)
 	assert.Equal(t, 2, made.Number)
 	other := &Record[*call]{ID: "call-2"}
-	assert.Same(t, made, m.Add(other, m.Calls("r")))
+	earlier, _ := m.Add(other, m.Calls("r"))
+	assert.Same(t, made, earlier)
 	require.NoError(t, m.StartRun(0, "s/1"))
 	assert.Equal(t, "s/2", m.NextRun("s"))
 	assert.Error(t, m.StartRun(0, "r"), "it is open")
@@ -70,7 +73,9 @@ func TestIDs(t *testing.T) {
 func TestMadeIDsDoNotRepeat(t *testing.T) {
 	m := memory(t, false, nil)
 	for _, id := range []string{"call-7", "call-3", "call-08", "call-+9", "call-", "call-1234567890123456", "agent-40"} {
-		require.Nil(t, m.Add(RestoredRecord[*call](&history.Call{ID: id}), m.Calls("r")))
+		earlier, was := m.Add(RestoredRecord[*call](&history.Call{ID: id}), m.Calls("r"))
+		require.Nil(t, earlier)
+		require.Nil(t, was)
 	}
 	m.calls = index[*call]{} // these calls are forgotten
 	made, _ := m.add(t, "", "r")
@@ -334,21 +339,21 @@ func TestLater(t *testing.T) {
 		}
 		return ids
 	}
-	later := m.Later([]*Record[*call]{list[1]}, o)
+	later := m.Later([]*Record[*call]{list[1]}, o, nil)
 	assert.Equal(t, []string{"wrote", "perhaps", "runs"}, ids(later[0]))
-	later = m.Later([]*Record[*call]{list[5], list[1]}, o)
+	later = m.Later([]*Record[*call]{list[5], list[1]}, o, nil)
 	assert.Equal(t, [][]string{{"runs"}, {"wrote", "runs"}}, [][]string{ids(later[0]), ids(later[1])})
 	spec.Undo = &runtime.UndoSpec{TTL: time.Minute}
 	list[1].Undo.Ended = time.Unix(1_000, 0)
 	calls := []action.UndoneCall{{CallID: "perhaps", Err: action.CodeBusy.Err()}, {CallID: "undone"}}
-	m.AddLater(calls, o)
+	m.AddLater(calls, o, nil)
 	assert.Empty(t, calls[0].Later, "it would not be undone")
 	assert.Equal(t, time.Unix(1_060, 0), calls[1].Until)
 	if assert.Len(t, calls[1].Later, 3) {
 		assert.Equal(t, action.LaterCall{CallID: "wrote", Tool: "a", Shares: later[1][0].Shares}, calls[1].Later[0])
 	}
 	list[2].Undo.Done = true
-	assert.Equal(t, []string{"perhaps", "runs"}, ids(m.Later([]*Record[*call]{list[1]}, o)[0]))
+	assert.Equal(t, []string{"perhaps", "runs"}, ids(m.Later([]*Record[*call]{list[1]}, o, nil)[0]))
 }
 
 // A text is a value.
