@@ -97,6 +97,7 @@ var fences = map[string][]string{
 	"runtime/isolate/internal/room":            {"runtime/process", "golang.org/x/sys"},
 	"runtime/isolate/internal/scratch":         {},
 	"runtime/isolate/internal/cost":            {"runtime/isolate", "@runtime/isolate"},
+	"runtime/isolate/internal/hostclass":       {"golang.org/x/sys"},
 	"runtime/runtimetest":                      {"runtime", "@runtime", "runtime/journal", "@runtime/journal", "runtime/process"},
 	"runtime/scenario":                         {"runtime/engine", "@runtime/engine", "runtime/internal/simclock", "dsl", "gen/dynamic", "@gen/dynamic", "@dsl"},
 	"runtime/scripttest":                       {"runtime/engine", "@runtime/engine", "runtime/internal/simclock", "github.com/rogpeppe/go-internal", "golang.org/x/sys", "golang.org/x/tools"},

@@ -165,7 +165,7 @@ func (r *rig) verbs(ctx context.Context, bars []bar) ([]bar, error) {
 		{[]string{"approvals", "list"}, false, indexes},
 		{[]string{"grants", "list"}, false, indexes},
 		{[]string{"calls", "list", "--unresolved"}, false, ""},
-		{[]string{"audit", "show"}, true, indexes},
+		{[]string{"audit", "show"}, true, ""},
 	} {
 		var times [2][]float64
 		for range turns {

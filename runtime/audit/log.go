@@ -104,7 +104,7 @@ func (l *Log) append(ctx context.Context, entries []journal.Entry) error {
 	ends := false
 	for i := range entries {
 		l.hashes = append(l.hashes, l.hasher.Leaf(entries[i].Leaf))
-		ends = ends || entries[i].Kind == journal.KindRunClosed
+		ends = ends || entries[i].Kind == journal.KindRunClosed || entries[i].Kind == journal.KindSessionEnded
 	}
 	l.add(l.hashes, ends)
 	return nil

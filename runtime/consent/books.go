@@ -210,6 +210,9 @@ func (b *Books) Revoke(at time.Time, id, by, reason string) Event {
 	return b.about(id).Revoke(at, id, by, reason)
 }
 
+// End is that of the book of a session.
+func (b *Books) End(at time.Time, session string) []Event { return b.Of(session).End(at) }
+
 // Retire is Book.Retire for the grants of all sessions. Its event belongs to no session.
 func (b *Books) Retire(at time.Time, exists func(Rule) bool) (Event, bool) {
 	e := b.common.event(EventRetired, at)

@@ -326,3 +326,34 @@ func TestAGrantLastsNoLongerThanDeclared(t *testing.T) {
 		assert.Equal(t, after(2).Add(most), got.Granted.Expires)
 	}
 }
+
+// TestEndOfASessionEndsRequestsAndGrants: an ended session has no request that can be answered and no grant.
+func TestEndOfASessionEndsRequestsAndGrants(t *testing.T) {
+	d := newDesk(t)
+	granted := d.ask(0, question(`{"n":1}`, approvers("alice")))
+	r, _ := d.book.Request(granted)
+	offer := consent.Answer{By: "alice", Approve: true, Binding: r.Binding, Offer: consent.Offer{Lasting: consent.ForSession}}
+	require.NotNil(t, d.decide(1, granted, offer).Granted)
+	q := question(`{"n":2}`, approvers("bob"))
+	q.Call.ID = "c2"
+	approved := d.ask(2, q)
+	require.Equal(t, consent.Accepted, d.approve(3, approved, "bob").Resolution)
+	q.Call.ID = "c3"
+	open := d.ask(4, q)
+
+	events := d.book.End(after(5))
+	require.Len(t, events, 4, "the approvals of two calls that have not started, an open request, a grant")
+	for _, e := range events {
+		d.apply(e)
+	}
+	assert.Zero(t, d.book.Len())
+	for _, id := range []string{granted, approved, open} {
+		r, _ := d.book.Request(id)
+		assert.Equal(t, consent.StatusCancelled, r.Status, id)
+	}
+	g, _ := d.book.Grant(granted)
+	assert.Equal(t, after(5), g.Revoked)
+	assert.Empty(t, g.RevokedBy)
+	assert.Equal(t, consent.AlreadyResolved, d.approve(6, open, "bob").Rejection)
+	assert.Empty(t, d.book.End(after(7)), "it has ended")
+}

@@ -1,6 +1,7 @@
 package consent
 
 import (
+	"maps"
 	"slices"
 	"time"
 )
@@ -46,6 +47,25 @@ func (b *Book) Revoke(at time.Time, id, by, reason string) Event {
 		e.Call = g.CallID
 	}
 	return e
+}
+
+// End makes the events that end all of b: open and approved requests are cancelled, live grants are revoked. No one
+// revokes them, so By is empty (SEMANTICS 1.4.5).
+func (b *Book) End(at time.Time) []Event {
+	var events []Event
+	for _, r := range sorted(slices.Collect(maps.Values(b.requests))) {
+		if e, open := b.Cancel(at, r.ID); open {
+			events = append(events, e)
+		}
+	}
+	for _, g := range b.granted() {
+		if g.Live(at) {
+			e := b.event(EventRevoked, at)
+			e.Grant, e.Call, e.Message, e.Result = g.ID, g.CallID, "the session has ended", &Result{Resolution: Accepted}
+			events = append(events, e)
+		}
+	}
+	return b.number(events)
 }
 
 // Retire makes the event that rules were removed, which ends the grants of these

@@ -98,10 +98,13 @@ func (w caller) pending() (runtime.Outcome, bool) {
 // Await returns the outcome of a call that was made in s, as soon as it has one. When ctx ends
 // before, the outcome describes the present state of the call: pending when it waits for consent,
 // cancelled when it continues and this caller stops waiting for it. A call that was never made is
-// denied.
+// denied, and so is one of a session that has ended.
 func (s *Session) Await(ctx context.Context, callID string) runtime.Outcome {
 	ctx = deadline.OrBackground(ctx)
-	r, refused := s.before().Recall(callID)
+	if s == nil {
+		return outcomes.NoCall(callID, false)
+	}
+	r, refused := s.past.Recall(callID)
 	if refused != nil {
 		return *refused
 	}

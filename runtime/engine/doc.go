@@ -31,8 +31,7 @@
 // outcome of the call that has ended, and no event is emitted. A call with the id of an earlier
 // call and other arguments is denied call_id_reused.
 //
-// A session therefore keeps the outcome of each of its calls in memory, the output included. Drop
-// the references to a Session when the conversation is over.
+// Without a journal a session therefore keeps all outcomes in memory: drop a Session that is over.
 //
 // # Order of the checks
 //

@@ -36,16 +36,14 @@ func (s *Session) recordRun(kind, run string, of *runNode) {
 	s.exec.log.Add(r, nil)
 }
 
-// recordOpened records how s is configured. s.mu is held.
-func (s *Session) recordOpened() {
+// record records how s is configured, or that it has ended. s.mu is held.
+func (s *Session) record(kind string) {
 	if !s.exec.log.On() {
 		return
 	}
 	cfg := s.cfg.Load()
-	s.exec.log.Add(&journal.Record{
-		Kind: journal.KindSessionOpened, At: entry.At(s.exec.sched.Now()), Session: s.id, Principal: cfg.Principal,
-		Setup: &journal.Setup{Behavior: cfg.Behavior, Modes: cfg.Modes, Capabilities: cfg.Capabilities},
-	}, nil)
+	setup := journal.Setup{Behavior: cfg.Behavior, Modes: cfg.Modes, Capabilities: cfg.Capabilities}
+	s.exec.log.Add(entry.Session(kind, s.exec.sched.Now(), s.id, cfg.Principal, setup), nil)
 }
 
 // recordConsent records a change of grants or requests that belongs to no call, and returns when

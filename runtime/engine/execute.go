@@ -39,8 +39,8 @@ func (t *Turn) Execute(ctx context.Context, in runtime.Call) (out runtime.Outcom
 // context of the caller.
 //
 // When the session has an earlier call with the same id and arguments, StartCall returns the id of
-// that call. The error says that t belongs to no run, that the id is that of another call, or that
-// the executor is at capacity. Any other refusal is not an error but the outcome of the call.
+// that call. The error says that t belongs to no run, that the id is that of another call, that the
+// session has ended, or that the executor is at capacity. Any other refusal is not an error but the outcome of the call.
 func (t *Turn) StartCall(in runtime.Call) (id string, err error) {
 	ctx := context.Background()
 	if t != nil && t.run != nil && t.run.session != nil {
@@ -51,7 +51,7 @@ func (t *Turn) StartCall(in runtime.Call) (id string, err error) {
 	case c == nil && r == nil:
 		return "", errors.New("a call is made in a turn of a run: there is none")
 	case c == nil:
-		if reason, message := r.Refused(); reason == runtime.ReasonAtCapacity || reason == runtime.ReasonCallIDReused || reason == runtime.ReasonJournalUnavailable {
+		if reason, message := r.Refused(); reason == runtime.ReasonAtCapacity || reason == runtime.ReasonRunFinished || reason == runtime.ReasonCallIDReused || reason == runtime.ReasonJournalUnavailable {
 			return "", errors.New(message)
 		}
 		return "", fmt.Errorf("the call id %q was used for another call: give this one an id of its own", r.ID)
@@ -80,8 +80,7 @@ func (t *Turn) open(ctx context.Context, in runtime.Call, done <-chan struct{}) 
 	if c == nil {
 		return nil, nil
 	}
-	refused := c.place.Enter(c.record.Tool)
-	earlier, was := c.register(refused)
+	earlier, was, refused := c.register(c.place.Enter(c.record.Tool))
 	if earlier == nil && was == nil {
 		trace(c)
 		if refused == nil {
@@ -176,21 +175,25 @@ func trace(c *call) {
 }
 
 // register adds c to the calls of its session. When the session has a call with the same
-// id, register returns that call's record, or reference, instead. A call that is refused for lack of
-// capacity gets its outcome and is not added.
-func (c *call) register(refused *runtime.Outcome) (earlier *callRecord, was *ended.Call) {
+// id, register returns that call's record, or reference, instead. A call that is refused, for lack of
+// capacity or because its session has ended, gets its outcome and is not added.
+func (c *call) register(full *runtime.Outcome) (earlier *callRecord, was *ended.Call, refused *runtime.Outcome) {
 	s := c.run.session
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.memory.Name(c.record)
 	c.id = c.record.ID
-	if refused == nil {
-		return s.memory.Add(c.record, c.run.node.Calls())
+	switch refused = s.memory.Refuse(c.record, full); {
+	case refused == nil:
+		earlier, was = s.memory.Add(c.record, c.run.node.Calls())
+		return earlier, was, nil
+	case refused == full:
+		earlier, was = s.memory.Find(c.id), s.memory.Reference(c.id)
 	}
-	if earlier, was = s.memory.Find(c.id), s.memory.Reference(c.id); earlier == nil && was == nil {
+	if earlier == nil && was == nil {
 		c.finishRefused(refused)
 	}
-	return earlier, was
+	return earlier, was, refused
 }
 
 // launch passes a new call to a worker, unless the call ends before.

@@ -41,9 +41,7 @@ func (c *call) finish(e *result) (first bool) {
 	if over == nil {
 		return false
 	}
-	if c.run.session.past.Repeated(&e.outcome) {
-		c.record.Store(&e.outcome)
-	}
+	c.run.session.past.Repeat(&e.outcome, c.record)
 	c.flushOutcome()
 	endSpan(c)
 	e.report(c)

@@ -88,12 +88,20 @@ func (p publisher) Started(owner attempt.Owner, of *journal.Process) error {
 	if !p.exec.log.On() {
 		return nil
 	}
-	started := newRecord(&c.ident, journal.KindProcessStarted, c.clock())
-	started.Process = of
-	c.progress.Lock()
-	c.trail.Add(&started, nil)
-	c.progress.Unlock()
+	p.add(c, journal.KindProcessStarted, of)
 	return c.trail.Flush()
+}
+
+// EndedLater records the end of a process of a call that no event can change.
+func (p publisher) EndedLater(c *call, of *journal.Process) { p.add(c, journal.KindProcessEnded, of) }
+
+// add adds an entry about a process to those of its call.
+func (publisher) add(c *call, kind string, of *journal.Process) {
+	r := newRecord(&c.ident, kind, c.clock())
+	r.Process = of
+	c.progress.Lock()
+	defer c.progress.Unlock()
+	c.trail.Add(&r, nil)
 }
 
 // Stale records that what watched a process fell silent.

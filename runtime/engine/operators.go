@@ -58,8 +58,8 @@ func (e *Executor) describe(r *operator.Request, s *Session) {
 	}
 	if s != nil {
 		r.SessionPrincipal = s.cfg.Load().Principal
+		s.past.Describe(r, func(c *call) (run, principal string) { return c.run.id, c.run.principal })
 	}
-	s.before().Describe(r, func(c *call) (run, principal string) { return c.run.id, c.run.principal })
 	if tool := e.lookup(r.Tool); tool != nil {
 		r.Effect = tool.Spec.Effect.String()
 	}

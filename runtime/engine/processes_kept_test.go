@@ -141,7 +141,7 @@ func TestSpoolOutlivesTheEnd(t *testing.T) {
 	require.NoError(t, err)
 	assert.Empty(t, left)
 
-	r := newRigWith(t, runtime.PolicyFunc(allowAll), declaredCommands(t), engine.WithProcesses(w.config))
+	r := newRigWith(t, runtime.PolicyFunc(allowAll), declaredCommands(t, commandTools), engine.WithProcesses(w.config))
 	assert.Equal(t, runtime.Completed, r.turn().Execute(t.Context(), callOf("d", "look", `{}`)).Kind)
 	left, err = os.ReadDir(w.config.Spool)
 	require.NoError(t, err)

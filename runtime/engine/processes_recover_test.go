@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -16,8 +17,10 @@ import (
 	"github.com/ambit-tools/ambit/dsl"
 	"github.com/ambit-tools/ambit/gen/dynamic"
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/engine"
 	"github.com/ambit-tools/ambit/runtime/journal"
+	"github.com/ambit-tools/ambit/runtime/operator"
 	"github.com/ambit-tools/ambit/runtime/process"
 	"github.com/ambit-tools/ambit/runtime/runtimetest"
 	"github.com/ambit-tools/ambit/runtime/wire"
@@ -138,8 +141,10 @@ func TestSensitiveOutputAfterACrash(t *testing.T) {
 				}
 				next.open(t, runtime.PolicyFunc(allowAll), engine.WithArtifacts(new(runtime.MemoryArtifacts)))
 				_, ended := next.processes(t, "c")
-				require.Equal(t, row.kept, len(ended) == 1)
-				if row.kept {
+				require.Len(t, ended, 1)
+				if !row.kept {
+					assert.Nil(t, ended[0].Process.Kept)
+				} else {
 					require.NotNil(t, ended[0].Process.Kept)
 					data, err := next.exec.Artifact(t.Context(), *ended[0].Process.Kept)
 					require.NoError(t, err)
@@ -170,6 +175,72 @@ func TestLateOutputAfterACrash(t *testing.T) {
 		require.NoError(t, w.exec.Shutdown(t.Context()))
 		require.NoError(t, next.exec.Shutdown(t.Context()))
 	})
+}
+
+// A killing is a runner that counts what it is asked to end.
+type killing struct {
+	*runtimetest.FakeRunner
+	asked *atomic.Int32
+}
+
+func (k killing) Kill(ctx context.Context, id process.ProcessID) error {
+	k.asked.Add(1)
+	return k.FakeRunner.Kill(ctx, id)
+}
+
+// TestEndIsRecordedOnce: recovery records the end of each process, also of one that wrote nothing, and of a call that
+// had its outcome, and the next recovery asks no runner about it.
+func TestEndIsRecordedOnce(t *testing.T) {
+	for name, row := range map[string]struct {
+		begin func(*testing.T, *workshop) *workshop
+		kind  string // of the entry with the end
+	}{
+		"running": {func(_ *testing.T, w *workshop) *workshop { return w }, "tool.orphaned"},
+		"timed out": {func(_ *testing.T, w *workshop) *workshop {
+			time.Sleep(20 * time.Second)
+			synctest.Wait()
+			return w
+		}, "tool.late_result"},
+		"unknown":   {func(t *testing.T, w *workshop) *workshop { return w.unknown(t, false) }, "tool.orphaned"},
+		"completed": {func(t *testing.T, w *workshop) *workshop { return w.unknown(t, true) }, journal.KindProcessEnded},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := prepareWorkshop(t, act(runtimetest.Act{Hang: true, Stubborn: true}))
+			synctest.Test(t, func(t *testing.T) {
+				w.open(t, runtime.PolicyFunc(allowAll))
+				_, err := w.run().Turn(engine.TurnConfig{}).StartCall(callOf("once", "once", `{}`))
+				require.NoError(t, err)
+				synctest.Wait()
+				var asked atomic.Int32
+				next := row.begin(t, w).crashed(t)
+				for range 3 {
+					next.config.Runner = killing{w.runner, &asked}
+					next.open(t, runtime.PolicyFunc(allowAll))
+					require.NoError(t, next.exec.Shutdown(t.Context()))
+					next = next.crashed(t)
+				}
+				assert.EqualValues(t, 1, asked.Load())
+				_, ended := next.processes(t, "once")
+				require.Len(t, ended, 1)
+				assert.Equal(t, row.kind, ended[0].Kind)
+				assert.Equal(t, process.Lost, ended[0].Process.Exit.Cause)
+				require.NoError(t, w.exec.Shutdown(t.Context()))
+			})
+		})
+	}
+}
+
+// unknown restarts w on a runner that cannot end its processes, so that the call is unknown, and resolves it.
+func (w *workshop) unknown(t *testing.T, resolve bool) *workshop {
+	t.Helper()
+	next := w.crashed(t)
+	next.config.Runner = elsewhere{w.runner}
+	next.open(t, runtime.PolicyFunc(allowAll))
+	if resolve {
+		require.NoError(t, next.exec.Resolve(t.Context(), "s", "once", action.ResolveRequest{By: operator.Program("ops"), TookEffect: true}))
+	}
+	require.NoError(t, next.exec.Shutdown(t.Context()))
+	return next
 }
 
 // TestOutputThatCannotBeKept: recovery goes on without a store, and with one that fails, and leaves nothing in the

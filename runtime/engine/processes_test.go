@@ -70,12 +70,13 @@ tools:
     command: {run: [tool], env: {PATH: $TOOLS}, output: json}
 `
 
-// A workshop is an executor of commandTools.
+// A workshop is an executor of commandTools, or of other tools with that program.
 type workshop struct {
 	*rig
 	runner  *runtimetest.FakeRunner
 	journal journal.Memory
 	tools   string // the folder of the program
+	text    string // the declaration
 	config  engine.ProcessConfig
 	only    *engine.Run
 }
@@ -95,9 +96,15 @@ func newWorkshop(t *testing.T, policy runtime.Policy, script func(*process.Job) 
 
 func prepareWorkshop(t *testing.T, script func(*process.Job) runtimetest.Act) *workshop {
 	t.Helper()
+	return prepareWorkshopOf(t, commandTools, script)
+}
+
+// prepareWorkshopOf prepares an executor of other tools than commandTools.
+func prepareWorkshopOf(t *testing.T, text string, script func(*process.Job) runtimetest.Act) *workshop {
+	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	require.NoError(t, err)
-	w := &workshop{runner: &runtimetest.FakeRunner{Script: script}, tools: dir}
+	w := &workshop{runner: &runtimetest.FakeRunner{Script: script}, tools: dir, text: text}
 	w.write(t, "a program")
 	w.config = engine.ProcessConfig{Runner: w.runner, Variable: func(string) (string, bool) { return dir, true }}
 	return w
@@ -107,13 +114,13 @@ func prepareWorkshop(t *testing.T, script func(*process.Job) runtimetest.Act) *w
 func (w *workshop) open(t *testing.T, policy runtime.Policy, opts ...engine.Option) {
 	t.Helper()
 	opts = append([]engine.Option{engine.WithProcesses(w.config), engine.WithJournal(&w.journal), engine.WithPendingRequests()}, opts...)
-	w.rig = newRigWith(t, policy, declaredCommands(t), opts...)
+	w.rig = newRigWith(t, policy, declaredCommands(t, w.text), opts...)
 	w.recover()
 }
 
-func declaredCommands(t *testing.T) []*runtime.Tool {
+func declaredCommands(t *testing.T, text string) []*runtime.Tool {
 	t.Helper()
-	file, err := dsl.Parse("commands.yaml", []byte(commandTools))
+	file, err := dsl.Parse("commands.yaml", []byte(text))
 	require.NoError(t, err)
 	tools, err := dynamic.Tools(file, nil)
 	require.NoError(t, err)
@@ -151,7 +158,7 @@ func (w *workshop) processes(t *testing.T, call string) (started, ended []*journ
 
 // TestCommandNeedsARunner: an executor of commands does not open without what they need.
 func TestCommandNeedsARunner(t *testing.T) {
-	reg, err := runtime.NewRegistry(declaredCommands(t)...)
+	reg, err := runtime.NewRegistry(declaredCommands(t, commandTools)...)
 	require.NoError(t, err)
 	_, err = engine.NewExecutor(reg, runtime.PolicyFunc(allowAll))
 	require.ErrorContains(t, err, `tool "make": it is a command and the executor has no runner of processes`)

@@ -65,10 +65,7 @@ func (e *Executor) reconcile(ctx context.Context, h *history.History) {
 	for _, r := range h.Calls {
 		s := e.sessionOf(r.Session)
 		s.mu.Lock()
-		var c *call
-		if rec := s.memory.Find(r.ID); rec != nil {
-			c = rec.Live
-		}
+		c := s.memory.Live(r.ID)
 		s.mu.Unlock()
 		if c != nil && c.tool != nil && c.tool.Hooks.Reconcile != nil && c.values.Final != nil {
 			byTool[c.tool.Index] = append(byTool[c.tool.Index], c)

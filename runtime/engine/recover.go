@@ -177,7 +177,7 @@ func (e *Executor) restore(ctx context.Context, h *history.History) error {
 	e.approvals.Resume()
 	stale := e.sched.Now().Sub(h.LastAt) > DefaultStale
 	for _, o := range ended {
-		o.recordProcess()
+		o.recordEnds()
 	}
 	for _, o := range undos {
 		o.settleUndo(ctx)
@@ -197,7 +197,10 @@ func (e *Executor) restoreCall(r *history.Call, books *consent.Books) (_ *call, 
 	s := e.sessionOf(r.Session)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !r.Lives() && r.Outcome.Kind != runtime.Unknown {
+	if s.memory.IsShut() && !r.OutlivesSession() {
+		return nil, false, nil
+	}
+	if !r.OutlivesSession() && len(r.Over) == 0 {
 		of := r.Reference()
 		return nil, false, s.memory.AddEnded(&of)
 	}

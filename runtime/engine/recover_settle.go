@@ -8,6 +8,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime/internal/history"
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
 	"github.com/ambit-tools/ambit/runtime/internal/outcomes"
+	"github.com/ambit-tools/ambit/runtime/internal/processes"
 	"github.com/ambit-tools/ambit/runtime/internal/recovery"
 	"github.com/ambit-tools/ambit/runtime/internal/tools"
 	"github.com/ambit-tools/ambit/runtime/internal/transaction"
@@ -42,7 +43,6 @@ func (i interrupted) settle(ctx context.Context, stale bool) {
 		c.finish(interruption(outcomes.NotStarted()))
 		return
 	}
-	i.keepSpooled()
 	i.orphan(stale)
 	settled := i.parts.Settle(ctx, c.key(), i.left, fate == recovery.Committed)
 	e := interruption(recovery.Outcome(fate, i.of, len(i.left) > 0, settled))
@@ -67,47 +67,46 @@ func interruption(out runtime.Outcome) *result {
 	return r
 }
 
-// orphan records that the process that ran the handler is gone.
+// orphan records that the process that ran the handler is gone, and the end of each command that recovery has ended.
 func (i interrupted) orphan(stale bool) {
 	c := i.c
-	c.progress.Lock()
-	defer c.progress.Unlock()
-	now := c.exec.sched.Now()
-	if stale {
-		c.transition(runtime.EventStale, runtime.StateExecuting, &note{At: now})
+	ends := c.exec.processes.Ends(i.of)
+	for n := range max(1, len(ends)) {
+		if n < len(ends) {
+			i.keepSpooled(&ends[n])
+			c.progress.Scope.Context().ProcessEnded(ends[n].Process, nil)
+		}
+		c.progress.Lock()
+		now := c.exec.sched.Now()
+		if stale && n == 0 {
+			c.transition(runtime.EventStale, runtime.StateExecuting, &note{At: now})
+		}
+		c.transition(runtime.EventOrphaned, runtime.StateExecuting, &note{At: now})
+		c.progress.Unlock()
 	}
-	c.transition(runtime.EventOrphaned, runtime.StateExecuting, &note{At: now})
 }
 
-// keepSpooled keeps what the process of the call wrote before the former executor stopped. The next entry of the call
-// has the reference. It reports whether there is something.
-func (i interrupted) keepSpooled() bool {
-	c := i.c
-	p, exit := c.exec.processes.Left(i.of)
-	if p == nil || i.of.Attempts == 0 {
-		return false
-	}
-	publisher{c.exec}.Ended(c, p, exit)
-	if p.Kept == nil {
-		return false
-	}
-	c.progress.Scope.Context().ProcessEnded(p, nil)
-	return true
-}
+// keepSpooled keeps what a process of the call wrote before the former executor stopped.
+func (i interrupted) keepSpooled(e *processes.End) { publisher{i.c.exec}.Ended(i.c, e.Process, e.Exit) }
 
-// recordProcess records the end of a process whose call has an outcome.
-func (i interrupted) recordProcess() {
+// recordEnds records the ends of processes whose call has an outcome.
+func (i interrupted) recordEnds() {
 	c := i.c
 	kind, state := runtime.EventLateResult, c.progress.State()
 	if state == runtime.StateExecuting { // the call is unknown
 		kind = runtime.EventOrphaned
 	}
-	if !kind.Legal(state, state) || !i.keepSpooled() {
-		return
+	for _, e := range c.exec.processes.Ends(i.of) {
+		i.keepSpooled(&e)
+		if !kind.Legal(state, state) {
+			publisher{c.exec}.EndedLater(c, e.Process)
+			continue
+		}
+		c.progress.Scope.Context().ProcessEnded(e.Process, nil)
+		c.progress.Lock()
+		c.transition(kind, state, &note{At: c.exec.sched.Now()})
+		c.progress.Unlock()
 	}
-	c.progress.Lock()
-	defer c.progress.Unlock()
-	c.transition(kind, state, &note{At: c.exec.sched.Now()})
 }
 
 // resubmit passes a call that was admitted, and whose handler was not started, to a worker. The

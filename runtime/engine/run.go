@@ -2,7 +2,6 @@ package engine
 
 import (
 	"fmt"
-	"maps"
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime"
@@ -95,10 +94,7 @@ func (r *Run) Child(cfg RunConfig) *Run {
 	cfg.ID = r.node.Calls().Child(r.agent, wording.ValidUTF8(cfg.ID))
 	p := &runNode{}
 	r.node.OpenChild(&p.Node)
-	m := metadata.Merge(p.Metadata, maps.Clone(cfg.Metadata))
-	if err := metadata.Check(m); err == nil {
-		p.Metadata = m
-	} else {
+	if err := metadata.Add(&p.Metadata, cfg.Metadata); err != nil {
 		s.exec.report(&action.CallError{SessionID: s.id, RunID: r.id, Err: fmt.Errorf("sub-agent %q: %w", cfg.ID, err)})
 	}
 	return &Run{session: s, id: r.id, agent: cfg.ID, principal: r.principal, node: p}

@@ -2,7 +2,9 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/ambit-tools/ambit/runtime"
@@ -78,6 +80,35 @@ func (r *Run) Close(ctx context.Context) error {
 		return fmt.Errorf("run %q: %d handlers are still running: %w", r.id, left, context.Cause(ctx))
 	}
 	return nil
+}
+
+// End ends s for good. It closes the runs of s as Run.Close does, cancels requests, takes grants back, waits for
+// undos that run, and gives up the others. Every later call of s is denied run_finished, also one that repeats an
+// earlier call; no run starts in s and no undo (SEMANTICS 1.4.5). A call whose outcome is unknown can still be resolved.
+//
+// When End returns nil the end is durable. When ctx ends first, s has ended and the error says what still runs. End
+// may be called again.
+func (s *Session) End(ctx context.Context) (err error) {
+	if s == nil || s.exec == nil || s.exec.reg == nil {
+		return nil
+	}
+	ctx = deadline.OrBackground(ctx)
+	s.mu.Lock()
+	s.memory.Shut()
+	open := slices.Sorted(maps.Keys(s.nodes))
+	s.mu.Unlock()
+	for _, id := range open {
+		r, _ := s.Run(id)
+		err = errors.Join(err, r.Close(ctx))
+	}
+	err = errors.Join(err, s.memory.AwaitUndos(ctx, &s.exec.sched))
+	s.mu.Lock()
+	if now := s.exec.sched.Now(); s.memory.Forget() {
+		s.exec.approvals.End(now, s.id)
+		s.record(journal.KindSessionEnded)
+	}
+	s.mu.Unlock()
+	return errors.Join(err, s.exec.log.FlushAll())
 }
 
 // end closes the run in the rules and retains its final status.

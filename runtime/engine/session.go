@@ -29,9 +29,9 @@ type SessionConfig struct {
 	Modes        map[string]string // name of a mode to its value
 }
 
-// A Session is a principal's long-lived conversation. It retains the outcome of every call that was
+// A Session is a principal's long-lived conversation. It, or its journal, retains the outcome of every call that was
 // made in it, so that a call that is repeated under its id is answered and not run. A session needs
-// no close: the caller drops its reference.
+// no close: the caller drops its reference, or ends it for good with End.
 type Session struct {
 	exec *Executor
 	id   string
@@ -66,7 +66,7 @@ type sessions struct {
 // Session starts a session. Sessions share nothing, even when their ids are equal.
 //
 // With a journal an id identifies one session, for as long as the journal lasts: Session continues
-// an existing session, with the configuration cfg from now on.
+// an existing session, with the configuration cfg from now on. A session that has ended stays as it was.
 func (e *Executor) Session(cfg SessionConfig) *Session {
 	cfg.Capabilities = slices.Clone(cfg.Capabilities)
 	cfg.Modes = maps.Clone(cfg.Modes)
@@ -88,8 +88,10 @@ func (e *Executor) Session(cfg SessionConfig) *Session {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.cfg.Store(&cfg)
-	s.recordOpened()
+	if !s.memory.IsShut() {
+		s.cfg.Store(&cfg)
+		s.record(journal.KindSessionOpened)
+	}
 	return s
 }
 
@@ -105,9 +107,9 @@ func (e *Executor) newSession(cfg *SessionConfig) *Session {
 		observe = func(ev rules.Event) { f(cfg.ID, ev) }
 	}
 	s.memory = session.New[*call](e.engine, e.log.On(), observe)
-	quiet := func(c *call) bool { return c == nil || c.progress.HandlerDone() }
 	s.past = &recall.Past[*call]{
-		Session: s.id, Lock: &s.mu, Memory: &s.memory, Journal: e.journal, Sched: &e.sched, Quiet: quiet, Report: e.report,
+		Session: s.id, Lock: &s.mu, Memory: &s.memory, Journal: e.journal, Sched: &e.sched, Report: e.report,
+		Quiet: func(c *call) bool { return c == nil || c.progress.HandlerDone() },
 	}
 	return s
 }
@@ -144,7 +146,7 @@ func (s *Session) ID() string {
 }
 
 // StartRun starts a run of s. It fails when ctx is done, when the executor is
-// shutting down, when a run of that id is open, and when the metadata are too many or invalid.
+// shutting down, when s has ended, when a run of that id is open, and when the metadata are too many or invalid.
 func (s *Session) StartRun(ctx context.Context, cfg RunConfig) (*Run, error) {
 	if s == nil || s.exec == nil || s.exec.reg == nil {
 		return nil, errors.New("a run needs a session of an executor made by NewExecutor")
@@ -189,14 +191,6 @@ func (s *Session) Run(id string) (*Run, bool) {
 		return nil, false
 	}
 	return &Run{session: s, id: id, principal: s.cfg.Load().Principal, node: p}, true
-}
-
-// before returns the calls of s that have ended, nil for no session.
-func (s *Session) before() *recall.Past[*call] {
-	if s == nil {
-		return nil
-	}
-	return s.past
 }
 
 // endExclusion lets other calls of the session be admitted again, if c is the call that

@@ -37,6 +37,10 @@ func (s *Session) Undo(ctx context.Context, req action.UndoRequest) (action.Undo
 	if s == nil || s.exec == nil {
 		return action.UndoResult{}, action.CodeUnknownCall.Err()
 	}
+	if !s.memory.Undos.Enter() { // SEMANTICS 1.4.5
+		return action.UndoResult{}, action.CodeExpired.Err()
+	}
+	defer s.memory.Undos.Leave()
 	if req.CallID == "" {
 		return s.undoRun(ctx, req)
 	}

@@ -38,31 +38,7 @@ func (h *Host) VerifyAudit(ctx context.Context) (report audit.Report, err error)
 	if report, err = audit.VerifyFrom(ctx, audit.NewSource(reader, reader), verifier, notes, nil, true); err != nil {
 		return report, err
 	}
-	n, err := reader.Authenticate(ctx)
-	if err == nil {
-		err = reader.VerifySessions(ctx)
-	}
-	if forged, ok := errors.AsType[*sqlite.ForgedError](err); ok {
-		report.Authenticated(forged.Seq-1, &audit.Fault{Class: audit.ClassForged, First: forged.Seq, Last: forged.Seq, What: forged.Error()})
-		return report, nil
-	}
-	if damage, ok := errors.AsType[*sqlite.CorruptError](err); ok && damage.Damaged > 0 {
-		report.Authenticated(damage.Damaged-1, &audit.Fault{Class: audit.ClassUnreadable, First: damage.Damaged, Last: damage.Damaged, What: damage.Error()})
-		return report, nil
-	}
-	if errors.Is(err, sqlite.ErrForged) {
-		report.Authenticated(report.Entries, &audit.Fault{Class: audit.ClassSession, First: 1, Last: max(report.Entries, 1), What: err.Error()})
-		return report, nil
-	}
-	if errors.Is(err, sqlite.ErrRolledBack) {
-		report.Authenticated(report.Entries, &audit.Fault{Class: audit.ClassCut, First: report.Entries + 1, Last: report.Entries + 1, What: err.Error()})
-		return report, nil
-	}
-	if err != nil {
-		return report, err
-	}
-	report.Authenticated(n, nil)
-	return report, nil
+	return report, report.Authenticate(ctx, reader)
 }
 
 // verifier returns the public key of the audit log.

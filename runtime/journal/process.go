@@ -6,11 +6,14 @@ import (
 	"github.com/ambit-tools/ambit/runtime/process"
 )
 
-// The kind of the record of a process, beside those of record.go. It is about a call.
-const KindProcessStarted = "process.started" // a program is about to run for a call
+// The kinds of the records of a process, beside those of record.go. They are about a call.
+const (
+	KindProcessStarted = "process.started" // a program is about to run for a call
+	KindProcessEnded   = "process.ended"   // recovery ended it, and the call had completed or was undone
+)
 
 // A Process is what an attempt of a command ran. The record process.started has all but its end, and
-// is durable before the program runs. The record that ends the call, or a late one, has ID and the
+// is durable before the program runs. The record that ends the call, or a later one, has ID and the
 // end.
 type Process struct {
 	ID      process.ProcessID `json:"id"`

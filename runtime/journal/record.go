@@ -13,6 +13,7 @@ import (
 // the events of runtime, such as tool.started.
 const (
 	KindSessionOpened = "session.opened" // or its configuration has changed
+	KindSessionEnded  = "session.ended"  // for good: no call, run or undo follows
 	KindRunStarted    = "run.started"
 	KindRunStopped    = "run.stopped" // its model answered without a call
 	KindRunClosed     = "run.closed"

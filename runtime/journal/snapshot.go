@@ -16,6 +16,7 @@ type Snapshot struct {
 	Rules    *rules.Snapshot   `json:"rules,omitempty"`    // nil: of no session
 	Book     *consent.Snapshot `json:"book"`               // of requests and grants
 	Runs     int               `json:"runs,omitempty"`     // that were started
+	Over     bool              `json:"over,omitempty"`     // the session has ended: of its ended calls it has the unknown ones
 	Open     []OpenRun         `json:"open,omitempty"`     // in the order of their ids
 	Live     []LiveCall        `json:"live,omitempty"`     // in the order in which they were opened
 	Pages    []uint64          `json:"pages,omitempty"`    // positions of the pages of ended calls, the first one first

@@ -41,7 +41,7 @@ func (x Exits) Check() error {
 	return errors.Join(all...)
 }
 
-// Of says what an exit means. What ended the process counts before its code: a command that
+// Of says what an exit means (SEMANTICS 6.1.9). What ended the process counts before its code: a command that
 // catches SIGTERM may exit with 0 although it was ended.
 func (x Exits) Of(e *Exit) Category {
 	switch e.Cause {

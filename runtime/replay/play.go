@@ -97,6 +97,9 @@ func done() context.Context {
 
 // play repeats the operation that a record is of.
 func (sim *simulation) play(ctx context.Context, s *step) error {
+	if s.r.Kind == journal.KindSessionEnded {
+		return sim.endSession(ctx, s.r.Session)
+	}
 	if err := sim.consents(ctx, s.r.Consent); err != nil {
 		return err
 	}
@@ -217,6 +220,15 @@ func (sim *simulation) closeRun(ctx context.Context, r *run, agent string) error
 	r.closed = agent == ""
 	part := sim.agent(r, agent)
 	return sim.do(ctx, func() { _ = part.Close(done()) })
+}
+
+// endSession ends a session, with its requests and grants.
+func (sim *simulation) endSession(ctx context.Context, id string) error {
+	s := sim.sessions[id]
+	if s == nil { // the recording does not have its beginning
+		return nil
+	}
+	return sim.do(ctx, func() { _ = s.End(done()) })
 }
 
 // invoke makes a call. It does not come further than its policy before the

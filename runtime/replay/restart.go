@@ -127,7 +127,7 @@ func (sim *simulation) restart(ctx context.Context, r *journal.Record) error {
 // an owner of the journal began with.
 func (s *step) external(owner *journal.Record) bool {
 	switch s.r.Kind {
-	case journal.KindSessionOpened, journal.KindRunStarted, journal.KindRunStopped, journal.KindRunClosed,
+	case journal.KindSessionOpened, journal.KindSessionEnded, journal.KindRunStarted, journal.KindRunStopped, journal.KindRunClosed,
 		runtime.EventInvoked.String(), runtime.EventApprovalDecided.String():
 		return true
 	}

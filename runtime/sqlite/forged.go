@@ -13,16 +13,34 @@ const (
 
 var (
 	// ErrForged says that a part of a store was not written by an owner of the store.
-	ErrForged = errors.New("the store was changed by a process without its keys")
+	ErrForged error = changedStore{}
 
 	// ErrRolledBack says that a store is older than its keys file, or gone: it was cut,
 	// removed, or restored from a copy.
-	ErrRolledBack = errors.New("the store is older than its keys file")
+	ErrRolledBack error = olderStore{}
 
 	// ErrKeys says that the keys file of a store is missing, is that of another store,
 	// or cannot be read.
 	ErrKeys = errors.New("the keys file does not fit the store")
 )
+
+// A changedStore is the error of a part of a store that is no entry.
+type changedStore struct{}
+
+// Error says what is wrong.
+func (changedStore) Error() string { return "the store was changed by a process without its keys" }
+
+// ForgedAt returns 0: it is no entry. A verifier of the journal asks for it.
+func (changedStore) ForgedAt() uint64 { return 0 }
+
+// An olderStore is the error of a store that does not go as far as its keys file.
+type olderStore struct{}
+
+// Error says what is wrong.
+func (olderStore) Error() string { return "the store is older than its keys file" }
+
+// RolledBack tells a verifier of the journal, which asks for it.
+func (olderStore) RolledBack() {}
 
 // A ForgedError names the first entry that does not verify. errors.Is finds ErrForged.
 type ForgedError struct {
@@ -45,6 +63,25 @@ func (e *ForgedError) Unwrap() error { return ErrForged }
 
 // ForgedAt returns the position of the entry. A verifier of the journal asks for it.
 func (e *ForgedError) ForgedAt() uint64 { return e.Seq }
+
+// An IndexError says that an index does not say of an entry what the entry says. The entries are not
+// affected. errors.Is finds ErrForged.
+type IndexError struct {
+	Path string
+	Seq  uint64 // the position of the entry
+	What string
+}
+
+// Error says which entry it is, and what to do.
+func (e *IndexError) Error() string {
+	return fmt.Sprintf("the index of the store %q does not fit its entry %d: %s; \"ambit audit show --seq\" and \"export\" read the entries", e.Path, e.Seq, e.What)
+}
+
+// Unwrap returns ErrForged.
+func (e *IndexError) Unwrap() error { return ErrForged }
+
+// IndexedAt returns the position of the entry. A verifier of the journal asks for it.
+func (e *IndexError) IndexedAt() uint64 { return e.Seq }
 
 // What is wrong with an entry.
 const (

@@ -72,14 +72,21 @@ func (r *reader) Read(ctx context.Context, after uint64, limit int) ([]journal.E
 	return list, fmt.Errorf("read %q: %w", r.path, err)
 }
 
-// Call returns the entries of a call in their order. See [journal.Journal].
+// Call returns the entries of a call in their order. See [journal.Journal]. The index of the calls says where they
+// are: the error is an [*IndexError] where one of them is not of the call.
 func (r *reader) Call(ctx context.Context, key journal.CallKey) ([]journal.Entry, error) {
 	if key.Call == "" { // entries that are of no call
 		return nil, nil
 	}
-	return r.entries(ctx, "SELECT "+entryColumns+` WHERE e.seq IN (
+	list, err := r.entries(ctx, "SELECT "+entryColumns+` WHERE e.seq IN (
   SELECT value FROM json_each((SELECT '[' || entries || ']' FROM call WHERE session = ?1 AND call = ?2))
   UNION ALL SELECT seq FROM entry WHERE seq > (SELECT indexed FROM owner) AND session = ?1 AND call = ?2) ORDER BY e.seq`, key.Session, key.Call)
+	for i := range list {
+		if e := &list[i]; e.Session != key.Session || e.Call != key.Call {
+			return list[:i], &IndexError{r.path, e.Seq, fmt.Sprintf("it says that the entry is of call %q in session %q", key.Call, key.Session)}
+		}
+	}
+	return list, err
 }
 
 // entries returns the entries of a query; with an error those before it.

@@ -69,6 +69,15 @@ func (a *Approvals[C]) Revoke(at time.Time, grant, by, reason string) consent.Ev
 	return ev
 }
 
+// End cancels the requests of a session and ends its grants.
+func (a *Approvals[C]) End(at time.Time, session string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, ev := range a.book.End(at, session) {
+		a.apply(&ev)
+	}
+}
+
 // Retire ends the grants whose rules are not known. It reports false when there are none (SEMANTICS 5.7).
 func (a *Approvals[C]) Retire(at time.Time, known func(consent.Rule) bool) (ev consent.Event, some bool) {
 	a.mu.Lock()

@@ -294,13 +294,18 @@ func TestMarksOfUndos(t *testing.T) {
 	}
 }
 
-// TestRun: only the start of a run repeats its metadata.
+// TestRun: only the start of a run repeats its metadata, and only the beginning of a session has its setup.
 func TestRun(t *testing.T) {
 	of := map[string]string{"request_id": "q", "team": "a"}
 	started := entry.Run(journal.KindRunStarted, ended, "r", "q", of)
 	assert.Equal(t, &journal.Record{Kind: journal.KindRunStarted, At: entry.At(ended), Run: "r", RequestID: "q", Metadata: of}, started)
 	closed := entry.Run(journal.KindRunClosed, ended, "r", "q", of)
 	assert.Equal(t, &journal.Record{Kind: journal.KindRunClosed, At: entry.At(ended), Run: "r", RequestID: "q"}, closed)
+	setup := journal.Setup{Behavior: "b"}
+	opened := entry.Session(journal.KindSessionOpened, ended, "s", "alice", setup)
+	assert.Equal(t, &journal.Record{Kind: journal.KindSessionOpened, At: entry.At(ended), Session: "s", Principal: "alice", Setup: &setup}, opened)
+	over := entry.Session(journal.KindSessionEnded, ended, "s", "alice", setup)
+	assert.Equal(t, &journal.Record{Kind: journal.KindSessionEnded, At: entry.At(ended), Session: "s", Principal: "alice"}, over)
 	owner := entry.Owner(ended, 3, &journal.Setup{}, &journal.Settings{Reminders: 2})
 	assert.EqualValues(t, 3, owner.Epoch)
 	assert.Equal(t, 2, owner.Settings.Reminders)

@@ -46,6 +46,7 @@ type Call struct {
 	Lost                       string          // why some of these values were not recorded
 
 	Processes []journal.Process // that were started and of which no end is recorded; also of a call that has an outcome
+	Over      []journal.Process // those of them of which recovery has found that nothing is left
 	Runs      bool              // one of them could not be ended: it may still run
 
 	Sealed  []journal.Seal   // nil: no decision to commit is recorded

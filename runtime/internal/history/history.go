@@ -36,6 +36,7 @@ type Session struct {
 	State     *rules.State
 	Runs      int                          // that were started
 	Open      map[string]map[string]string // the metadata of runs that were not closed, by id
+	Over      bool                         // it has ended: its rules know nothing any more
 }
 
 // Read folds all entries of j, under the rules of engine. key is that of the books of requests. An
@@ -85,7 +86,7 @@ func (h *History) add(entry *journal.Entry) error {
 			return err
 		}
 	}
-	s.add(r)
+	s.add(r, h.engine)
 	if r.Call == "" {
 		return nil
 	}
@@ -93,8 +94,11 @@ func (h *History) add(entry *journal.Entry) error {
 }
 
 // add folds what a record says of s itself.
-func (s *Session) add(r *journal.Record) {
+func (s *Session) add(r *journal.Record, engine *rules.Engine) {
 	switch r.Kind {
+	case journal.KindSessionEnded:
+		clear(s.Open)
+		s.Over, s.State = true, engine.NewState()
 	case journal.KindSessionOpened:
 		s.configure(r)
 	case journal.KindRunStarted:

@@ -15,6 +15,12 @@ func (c *Call) Lives() bool {
 	return c.Outcome == nil || c.Undo != nil || len(c.Processes) > 0
 }
 
+// OutlivesSession reports whether c is kept when its session has ended: its outcome is unknown, or something of it is
+// still to be settled.
+func (c *Call) OutlivesSession() bool {
+	return c.Lives() || c.Outcome.Kind == runtime.Unknown
+}
+
 // Reference returns a call that does not live by reference, without what the rules know of it.
 func (c *Call) Reference() journal.EndedCall {
 	of := journal.EndedCall{

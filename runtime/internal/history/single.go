@@ -9,6 +9,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/journal"
 	"github.com/ambit-tools/ambit/runtime/rules"
@@ -62,6 +63,9 @@ func ReadSession(ctx context.Context, j journal.Journal, engine *rules.Engine, k
 		if err := s.add(r); err != nil {
 			return nil, fmt.Errorf("entry %d of the journal: %w", r.seq, err)
 		}
+	}
+	if s.Over {
+		s.forget()
 	}
 	for _, c := range slices.SortedFunc(maps.Values(s.calls), func(a, b *folded) int { return cmp.Compare(a.opened, b.opened) }) {
 		s.Calls = append(s.Calls, c.Call)
@@ -121,7 +125,7 @@ func (s *Single) begin(ctx context.Context, j journal.Journal, key []byte, r *pl
 		return fmt.Errorf("it has no book, or no rules")
 	}
 	s.configure(r.Record)
-	s.Runs, s.pages, s.Last = of.Runs, slices.Clone(of.Pages), of.Last
+	s.Runs, s.Over, s.pages, s.Last = of.Runs, of.Over, slices.Clone(of.Pages), of.Last
 	for _, run := range of.Open {
 		s.Open[run.Run] = run.Metadata
 	}
@@ -249,13 +253,13 @@ func (s *Single) add(r placed) error {
 	if s.ID == "" {
 		return nil
 	}
-	s.Session.add(r.Record)
 	for i := range r.Rules {
 		if err := s.State.Apply(&r.Rules[i]); err != nil {
 			return err
 		}
 		s.keep(&r.Rules[i])
 	}
+	s.Session.add(r.Record, s.engine)
 	if r.Call == "" {
 		return nil
 	}
@@ -288,6 +292,8 @@ func (s *Single) call(r placed) error {
 			s.calls[r.Call] = c
 		}
 		c.Call, c.opened = open(r), r.seq
+	case (c == nil || c.Call == nil) && s.Over: // late news of a call that the snapshot has not
+		return nil
 	case c == nil || c.Call == nil:
 		return fmt.Errorf("call %q has no beginning", r.Call)
 	case secondUse(r.Record):
@@ -303,6 +309,23 @@ func (s *Single) call(r placed) error {
 		return nil
 	})
 	return nil
+}
+
+// forget forgets the calls that do not outlive the session, and the pages that tell of them.
+func (s *Single) forget() {
+	s.pages = nil
+	for id, c := range s.Ended {
+		if c.Past = nil; c.Kind == runtime.Unknown.String() {
+			s.Ended[id], s.fresh[id] = c, true
+		} else {
+			delete(s.Ended, id)
+		}
+	}
+	for id, c := range s.calls {
+		if c.past = nil; !c.OutlivesSession() {
+			delete(s.calls, id)
+		}
+	}
 }
 
 // ended returns c by reference.

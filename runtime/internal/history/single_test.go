@@ -204,3 +204,52 @@ func TestWhatBelongsToNoSession(t *testing.T) {
 	assert.True(t, is)
 	assert.Equal(t, 2, s.Tail)
 }
+
+// TestAnEndedSessionIsSmall: of its calls it has those about which something is still to be said, its snapshot is as
+// small, and late news of the others change nothing.
+func TestAnEndedSessionIsSmall(t *testing.T) {
+	c := &counted{Memory: new(journal.Memory)}
+	c.append(t, journal.Record{Kind: journal.KindRunStarted, Session: "s", Run: "r", Principal: "alice", Rules: []rules.Event{{Kind: rules.EventRunStarted, Run: "r"}}})
+	for _, id := range []string{"a", "b", "c"} {
+		c.call(t, "s", id)
+	}
+	c.snapshot(t, "s", 2)
+	lost := of("lost", runtime.EventUnknown.String(), journal.Record{
+		Mark: journal.MarkEnded, To: "EXECUTING", Outcome: outcome(t, runtime.Outcome{Kind: runtime.Unknown, Reason: runtime.ReasonInterrupted}),
+	})
+	for _, r := range []journal.Record{opened("lost"), validated, started, lost} {
+		r.Call = "lost"
+		c.append(t, r)
+	}
+	for range 2 {
+		c.call(t, "s", "late")
+		c.append(t, journal.Record{Kind: journal.KindSessionEnded, Session: "s", Principal: "alice"})
+		c.append(t, of("a", runtime.EventLateResult.String(), journal.Record{}))
+		s := c.session(t, "s")
+		assert.True(t, s.Over)
+		assert.Empty(t, s.Open)
+		assert.Equal(t, rules.RunClosed, s.State.RunState("r"))
+		ids := []string{}
+		for _, r := range s.References() {
+			ids = append(ids, r.Call)
+			assert.Nil(t, r.Past)
+		}
+		assert.Equal(t, []string{"lost"}, ids)
+		at := s.Snapshot(began, 0).Snapshot
+		assert.True(t, at.Over)
+		assert.Empty(t, at.Pages)
+		assert.Len(t, at.Ended, 1)
+		assert.Empty(t, at.Rules.Runs)
+		c.snapshot(t, "s", 1)
+		c.append(t, of("b", runtime.EventLateResult.String(), journal.Record{}))
+	}
+	whole, err := history.Read(t.Context(), c, engine(t), key)
+	require.NoError(t, err)
+	assert.True(t, whole.Sessions["s"].Over)
+	s := c.session(t, "s")
+	assert.Equal(t, whole.Sessions["s"].State.Snapshot(), s.State.Snapshot())
+	c.append(t, of("lost", runtime.EventReconciled.String(), journal.Record{Outcome: outcome(t, runtime.Outcome{Kind: runtime.Completed})}))
+	s = c.session(t, "s")
+	assert.Empty(t, s.References(), "it was resolved")
+	assert.Empty(t, s.Snapshot(began, 0).Snapshot.Ended)
+}

@@ -46,7 +46,7 @@ func (s *Single) Page(at time.Time, least int) *journal.Record {
 // Snapshot returns the record of a snapshot of s. page is the position of the page that was just made, 0 for
 // none.
 func (s *Single) Snapshot(at time.Time, page uint64) *journal.Record {
-	of := &journal.Snapshot{Last: s.Last, Book: s.Book.Snapshot(), Runs: s.Runs, Pages: s.pages}
+	of := &journal.Snapshot{Last: s.Last, Book: s.Book.Snapshot(), Runs: s.Runs, Over: s.Over, Pages: s.pages}
 	for _, run := range slices.Sorted(maps.Keys(s.Open)) {
 		of.Open = append(of.Open, journal.OpenRun{Run: run, Metadata: s.Open[run]})
 	}

@@ -55,6 +55,16 @@ func Merge(outer, inner map[string]string) map[string]string {
 	return m
 }
 
+// Add sets of to the members of it and inner, as Merge returns them, unless Check refuses these.
+func Add(of *map[string]string, inner map[string]string) error {
+	m := Merge(*of, maps.Clone(inner))
+	err := Check(m)
+	if err == nil {
+		*of = m
+	}
+	return err
+}
+
 // Request returns the RequestID of m, empty when it has none. An id that is too long is cut: the
 // metadata of a call is not checked.
 func Request(m map[string]string) string {

@@ -47,6 +47,20 @@ func TestMerge(t *testing.T) {
 	assert.Empty(t, metadata.Merge(nil, nil))
 }
 
+// TestAdd: what Check refuses is not added.
+func TestAdd(t *testing.T) {
+	inner := map[string]string{"a": "2"}
+	m := map[string]string{"a": "1", "b": "1"}
+	require.NoError(t, metadata.Add(&m, inner))
+	assert.Equal(t, map[string]string{"a": "2", "b": "1"}, m)
+	require.ErrorContains(t, metadata.Add(&m, map[string]string{"c": "\xff"}), "UTF-8")
+	assert.Equal(t, map[string]string{"a": "2", "b": "1"}, m)
+	m = nil
+	require.NoError(t, metadata.Add(&m, inner))
+	inner["a"] = "3"
+	assert.Equal(t, "2", m["a"], "it is copied")
+}
+
 func TestRequest(t *testing.T) {
 	assert.Empty(t, metadata.Request(nil))
 	assert.Empty(t, metadata.Request(map[string]string{"a": "b"}))

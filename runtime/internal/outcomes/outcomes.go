@@ -106,6 +106,22 @@ func ShuttingDown() runtime.Outcome {
 	return denied(runtime.ReasonShuttingDown, runtime.Detail{}, "the executor is shutting down")
 }
 
+// SessionEnded is for a call in a session that has ended, also for one that was made there before.
+func SessionEnded(id, tool string) runtime.Outcome {
+	out := denied(runtime.ReasonRunFinished, runtime.Detail{}, "the session has ended: it takes no more calls")
+	out.CallID, out.Tool, out.AllReasons = id, tool, []runtime.Reason{out.Reason}
+	return out
+}
+
+// NoCall is for a goroutine that waits for a call which its session does not know. ended says that the session has
+// ended.
+func NoCall(id string, ended bool) runtime.Outcome {
+	if ended {
+		return SessionEnded(id, "")
+	}
+	return runtime.Outcome{CallID: id, Message: "there is no such call in this session"}
+}
+
 // RunFinished is for a call in a run that was closed before.
 func RunFinished() runtime.Outcome {
 	return denied(runtime.ReasonRunFinished, runtime.Detail{}, "the run is finished: it takes no more calls")

@@ -9,7 +9,6 @@ import (
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/internal/artifact"
 	"github.com/ambit-tools/ambit/runtime/internal/deadline"
-	"github.com/ambit-tools/ambit/runtime/internal/history"
 	"github.com/ambit-tools/ambit/runtime/internal/redact"
 	"github.com/ambit-tools/ambit/runtime/journal"
 	"github.com/ambit-tools/ambit/runtime/process"
@@ -57,25 +56,4 @@ func keep(o *process.Output, secrets *redact.Secrets) keptStream {
 	text.Write(string(o.Head) + string(o.Tail))
 	k.Head = text.Rest()
 	return k
-}
-
-// Left returns what the spool has of a process of the call that recovery has ended, and its end: nil where there is
-// nothing. The agent did not see the end, so it is process.Lost.
-func (s *Set) Left(c *history.Call) (*journal.Process, *process.Exit) {
-	for i := len(c.Processes) - 1; i >= 0 && !c.Runs; i-- {
-		p := &c.Processes[i]
-		stdout, stderr, err := s.Spooled(p.ID.Mark)
-		if err != nil { // there is none, or a crash of the host has damaged it
-			continue
-		}
-		e := &process.Exit{Code: -1, Cause: process.Lost, Stdout: stdout, Stderr: stderr, ID: p.ID, Levels: process.Enforcement{Tier: p.Tier}}
-		end := e.Summary(process.ProcessKilled)
-		for _, of := range []*process.StreamEnd{&end.Stdout, &end.Stderr} {
-			if of.Truncated { // not all of it was there to be hashed
-				of.SHA256 = ""
-			}
-		}
-		return &journal.Process{ID: p.ID, Tier: p.Tier, Exit: end}, e
-	}
-	return nil, nil
 }

@@ -118,21 +118,25 @@ func (p *Past[C]) Earlier(r *session.Record[C], was *ended.Call, id, tool string
 	return r, &reused
 }
 
-// Repeated completes the outcome of a call that repeats one, if that is held by reference, and reports whether it is
+// Repeat completes the outcome of a call, in its record too, if the call repeats one that is held by reference
 // (SEMANTICS 4.8 and 4.9).
-func (p *Past[C]) Repeated(out *runtime.Outcome) bool {
+func (p *Past[C]) Repeat(out *runtime.Outcome, of *session.Record[C]) {
+	if out.Kind != runtime.Duplicate {
+		return
+	}
 	_, was := p.Find(out.Of)
-	if out.Kind != runtime.Duplicate || was == nil || out.Output != nil || out.Artifact != nil {
-		return false
+	if was == nil || out.Output != nil || out.Artifact != nil {
+		return
 	}
-	r, refused := p.Record(was)
-	if refused != nil {
+	if r, refused := p.Record(was); refused != nil {
 		out.Message += "; " + refused.Message
-		return true
+	} else {
+		earlier := r.Outcome()
+		out.Output, out.Artifact = earlier.Output, earlier.Artifact
 	}
-	earlier := r.Outcome()
-	out.Output, out.Artifact = earlier.Output, earlier.Artifact
-	return true
+	p.Lock.Lock()
+	defer p.Lock.Unlock()
+	of.Store(out)
 }
 
 // Hold returns the record of a call, which stays in memory until LetGo. revive makes of the record of a call that was
@@ -214,7 +218,8 @@ func (p *Past[C]) Recall(id string) (r *session.Record[C], refused *runtime.Outc
 	case was != nil:
 		return p.Record(was)
 	case r == nil:
-		return nil, &runtime.Outcome{CallID: id, Message: "there is no such call in this session"}
+		out := outcomes.NoCall(id, p != nil && p.Memory.IsShut())
+		return nil, &out
 	}
 	return r, nil
 }

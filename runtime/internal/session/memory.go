@@ -4,6 +4,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/internal/ended"
 	"github.com/ambit-tools/ambit/runtime/internal/history"
+	"github.com/ambit-tools/ambit/runtime/internal/sched"
 	"github.com/ambit-tools/ambit/runtime/internal/wording"
 	"github.com/ambit-tools/ambit/runtime/rules"
 )
@@ -11,6 +12,9 @@ import (
 // A Memory is what one session remembers. The zero value has no rules: only New and Restored make one
 // that a call can use.
 type Memory[C any] struct {
+	Undos *sched.Gate // undos that have not returned; it is shut when the session is
+
+	engine  *rules.Engine
 	rules   *rules.State
 	calls   index[C]
 	ended   ended.Calls  // of the other calls, by reference
@@ -22,20 +26,26 @@ type Memory[C any] struct {
 	changes []rules.Event     // for the next entry of the session
 	queues  bool              // there is a journal, which takes the changes
 	observe func(rules.Event) // gets every change; nil: none is set
+	forgot  bool              // Forget was called, or the session was restored as one that has ended
 }
 
 // New returns the memory of a new session. queues says that changes are queued for entries. observe,
 // unless it is nil, gets every change of the state.
 func New[C any](e *rules.Engine, queues bool, observe func(rules.Event)) Memory[C] {
-	m := Memory[C]{byRun: map[string]*Calls[C]{}, queues: queues, observe: observe}
+	m := Memory[C]{Undos: new(sched.Gate), engine: e, byRun: map[string]*Calls[C]{}, queues: queues, observe: observe}
 	if e != nil {
 		m.rules = e.NewState()
 	}
 	return m
 }
 
-// Restore replaces the state of the rules by that of a journal.
-func (m *Memory[C]) Restore(of *history.Session) { m.rules, m.runs = of.State, of.Runs }
+// Restore replaces the state of the rules by that of a journal. A session that has ended is shut (SEMANTICS 1.4.5).
+func (m *Memory[C]) Restore(of *history.Session) {
+	m.rules, m.runs, m.forgot = of.State, of.Runs, of.Over
+	if of.Over {
+		m.Undos.Shut()
+	}
+}
 
 // Rules returns the state of the rules, to read.
 func (m *Memory[C]) Rules() *rules.State { return m.rules }
@@ -70,6 +80,14 @@ func (m *Memory[C]) Name(r *Record[C]) {
 
 // Find returns the record of a call, nil when there is none or the call is held by reference.
 func (m *Memory[C]) Find(id string) *Record[C] { return m.calls.find(id) }
+
+// Live returns the call with an id, zero when there is none or it can change no more.
+func (m *Memory[C]) Live(id string) (live C) {
+	if r := m.Find(id); r != nil {
+		live = r.Live
+	}
+	return live
+}
 
 // Calls returns the calls of a run, an empty list when the run is not known.
 func (m *Memory[C]) Calls(run string) *Calls[C] {

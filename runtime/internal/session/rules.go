@@ -1,6 +1,7 @@
 package session
 
 import (
+	"errors"
 	"slices"
 	"strconv"
 
@@ -159,8 +160,11 @@ func (m *Memory[C]) NextRun(session string) string {
 	}
 }
 
-// StartRun starts a run, unless one of that id is open.
+// StartRun starts a run, unless the session is shut or a run of that id is open.
 func (m *Memory[C]) StartRun(at rules.Instant, id string) error {
+	if m.IsShut() {
+		return errors.New("the session has ended: start the run in another one")
+	}
 	ev, err := m.rules.StartRun(at, id)
 	if err == nil {
 		m.changed(&ev)

@@ -131,6 +131,7 @@ func one(member string, index int, value any) ([]string, error) {
 	return nil, fmt.Errorf("a %T is no argument: only strings, integers, booleans and arrays of them are", value)
 }
 
+// each makes an argument of each element: what stands in it does not split it (SEMANTICS 7.5.1).
 func each(member string, value any) (argv []string, err error) {
 	if value == nil {
 		return nil, nil

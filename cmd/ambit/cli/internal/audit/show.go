@@ -70,6 +70,12 @@ func show(cmd *cobra.Command, v *store.Options, list []journal.Entry) error {
 // shown returns one entry, or those of a call, of a store or of the segments beside it.
 func shown(ctx context.Context, r *sqlite.Reader, from store.Reader, seq uint64, session, call string) ([]journal.Entry, error) {
 	if call != "" {
+		if from == store.Reader(r) {
+			list, err := indexed(ctx, r, session, call)
+			if err != nil || len(list) > 0 {
+				return list, err
+			}
+		}
 		return entriesOf(ctx, from, session, call)
 	}
 	list, err := from.Read(ctx, seq-1, 1)
@@ -83,8 +89,26 @@ func shown(ctx context.Context, r *sqlite.Reader, from store.Reader, seq uint64,
 	return list, err
 }
 
-// entriesOf returns the entries of a call. It looks at all that there are: an
-// auditor does not go by the index of calls, which no checkpoint proves.
+// indexed returns the entries of the call that the index of calls finds; none when it finds none. That each
+// is of the call is checked where it is read. "ambit audit verify" says whether the index has all of them.
+func indexed(ctx context.Context, r *sqlite.Reader, session, call string) ([]journal.Entry, error) {
+	rows, err := store.FindCalls(ctx, r, session, call)
+	if err != nil || len(rows) == 0 {
+		return nil, err
+	}
+	row, err := store.OnlyCall(rows, session, call)
+	if err != nil {
+		return nil, err
+	}
+	list, err := r.Call(ctx, row.CallKey)
+	if err != nil {
+		err = cmdutil.Problem(err.Error(), "")
+	}
+	return list, err
+}
+
+// entriesOf returns the entries of a call. It looks at all that there are: segments have no index, and a call that
+// the index of the store does not have may have been taken out of it.
 func entriesOf(ctx context.Context, r store.Reader, session, call string) (list []journal.Entry, err error) {
 	var rows []sqlite.CallRow
 	err = store.EachEntry(ctx, r, 0, func(e *journal.Entry) error {

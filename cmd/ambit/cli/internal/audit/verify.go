@@ -172,41 +172,36 @@ func (v *verification) verify(cmd *cobra.Command, r *sqlite.Reader, from store.R
 // authenticate compares a store with its keys, and reads all of it if that was not
 // done before.
 func authenticate(ctx context.Context, r *sqlite.Reader, report *audit.Report, read bool, progress *cmdutil.Progress) error {
-	n, err := r.Authenticate(ctx)
-	if err == nil && read {
-		progress.Step("verifying", n)
-		err = store.EachEntry(ctx, r, 0, func(*journal.Entry) error { progress.Add(1); return nil })
+	all := &whole{Reader: r, progress: progress}
+	var keyed audit.Keyed = r
+	if read {
+		keyed = all
 	}
-	if err == nil {
-		err = r.VerifySessions(ctx)
+	if err := report.Authenticate(ctx, keyed); err != nil {
+		return cmdutil.Problem(err.Error(), "")
 	}
 	if read {
-		report.Entries = n
-	}
-	var forged *sqlite.ForgedError
-	var damage *sqlite.CorruptError
-	switch {
-	case errors.As(err, &damage) && damage.Damaged > 0:
-		report.Authenticated(damage.Damaged-1, &audit.Fault{Class: audit.ClassUnreadable, First: damage.Damaged, Last: damage.Damaged, What: err.Error()})
-	case errors.As(err, &forged):
-		report.Authenticated(forged.Seq-1, &audit.Fault{Class: audit.ClassForged, First: forged.Seq, Last: forged.Seq, What: err.Error()})
-	case errors.Is(err, sqlite.ErrForged):
-		report.Authenticated(n, &audit.Fault{Class: audit.ClassSession, First: 1, Last: max(n, 1), What: err.Error()})
-	case errors.Is(err, sqlite.ErrRolledBack):
-		head, fault := r.Head(ctx)
-		if fault != nil {
-			return fault
-		}
-		report.Authenticated(head, &audit.Fault{Class: audit.ClassCut, First: head + 1, Last: head + 1, What: err.Error()})
-	case err != nil:
-		return cmdutil.Problem(err.Error(), "")
-	default:
-		report.Authenticated(n, nil)
-		if read {
-			report.Keyed()
-		}
+		report.Entries = all.entries
+		report.Keyed()
 	}
 	return nil
+}
+
+// A whole store is read when it is compared with its keys.
+type whole struct {
+	*sqlite.Reader
+	progress *cmdutil.Progress
+	entries  uint64
+}
+
+// Authenticate compares the store with the head in its keys file and reads all entries.
+func (w *whole) Authenticate(ctx context.Context) (n uint64, err error) {
+	if n, err = w.Reader.Authenticate(ctx); err != nil {
+		return n, err
+	}
+	w.entries = n
+	w.progress.Step("verifying", n)
+	return n, store.EachEntry(ctx, w.Reader, 0, func(*journal.Entry) error { w.progress.Add(1); return nil })
 }
 
 // readVerifier reads the file of a verifier.

@@ -41,11 +41,16 @@ func (c *CallID) Typed(cmd *cobra.Command, args []string) (string, error) {
 // FindCall returns the call of an id, or the only one whose id begins so. The
 // session is needed where several have such a call.
 func FindCall(ctx context.Context, r *sqlite.Reader, session, call string) (sqlite.CallRow, error) {
-	rows, err := findRows(ctx, r, sqlite.CallFilter{Session: session, Call: call})
+	rows, err := FindCalls(ctx, r, session, call)
 	if err != nil {
 		return sqlite.CallRow{}, err
 	}
 	return OnlyCall(rows, session, call)
+}
+
+// FindCalls returns the calls of an id, or those whose ids begin so.
+func FindCalls(ctx context.Context, r *sqlite.Reader, session, call string) ([]sqlite.CallRow, error) {
+	return findRows(ctx, r, sqlite.CallFilter{Session: session, Call: call})
 }
 
 // FindRun is FindCall for a call of a run.

@@ -1,0 +1,79 @@
+package session
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/internal/ended"
+	"github.com/ambit-tools/ambit/runtime/internal/outcomes"
+	"github.com/ambit-tools/ambit/runtime/internal/sched"
+)
+
+// A session ends in two steps. Once it is shut it takes no call, run or undo (SEMANTICS 1.4.5), and its runs are
+// closed. When these have ended it forgets.
+
+// Shut keeps new calls, runs and undos out of the session.
+func (m *Memory[C]) Shut() { m.Undos.Shut() }
+
+// IsShut reports whether the session has ended or is ending.
+func (m *Memory[C]) IsShut() bool { return m.Undos != nil && m.Undos.IsShut() }
+
+// Refuse returns the outcome of a new call that is not added: that of a call in a session that is shut, otherwise full,
+// that of a call for which there is no room. nil: the call is added.
+func (m *Memory[C]) Refuse(r *Record[C], full *runtime.Outcome) *runtime.Outcome {
+	if !m.IsShut() {
+		return full
+	}
+	out := outcomes.SessionEnded(r.ID, r.Tool)
+	return &out
+}
+
+// AwaitUndos waits for the undos of a session that is shut. When ctx ends first, the error says how many still run.
+func (m *Memory[C]) AwaitUndos(ctx context.Context, s *sched.Scheduler) error {
+	if left := m.Undos.Wait(s, nil, ctx.Done()); left > 0 {
+		return fmt.Errorf("%d undos are still running: %w", left, context.Cause(ctx))
+	}
+	return nil
+}
+
+// Forget forgets what only later calls and undos would have needed: the state of the rules and the records of the
+// calls. It keeps those of calls that have no outcome, whose outcome is unknown, or that are being undone or
+// resolved. It reports false when the session had forgotten before.
+func (m *Memory[C]) Forget() bool {
+	if m.forgot {
+		return false
+	}
+	m.forgot, m.changes = true, nil
+	if m.engine != nil {
+		m.rules = m.engine.NewState()
+	}
+	all, refs := m.calls, m.ended
+	m.calls, m.ended, m.recent = index[C]{}, ended.Calls{}, nil
+	for _, x := range m.byRun {
+		x.last = nil
+	}
+	clear(m.byRun)
+	for _, first := range all.chains {
+		for r := first; r != nil; {
+			next := r.next
+			if r.outlives() {
+				m.calls.putIfAbsent(r)
+				m.byRun[r.run.run] = r.run
+				r.run.add(r)
+			}
+			r = next
+		}
+	}
+	for c := range refs.All() {
+		if c.Kind == runtime.Unknown {
+			m.ended.Put(&c)
+		}
+	}
+	return true
+}
+
+// outlives reports whether the record is kept when its session has ended.
+func (r *Record[C]) outlives() bool {
+	return !r.Ended() || r.Undo.Busy || r.Kind() == runtime.Unknown
+}
