@@ -85,31 +85,6 @@ func TestMadeIDsDoNotRepeat(t *testing.T) {
 	assert.Equal(t, "call-9", made.ID, "an id that the caller chose moves no counter")
 }
 
-// TestMadeAgentsDoNotRepeat: an id of a sub-agent that is made is that of no other sub-agent of the same
-// agent in the run, over all parts of the run, and over restarts.
-func TestMadeAgentsDoNotRepeat(t *testing.T) {
-	m := memory(t, false, nil)
-	x := m.Calls("r")
-	assert.Equal(t, "agent-1", x.Child("", ""))
-	assert.Equal(t, "helper", x.Child("", "helper"))
-	assert.Equal(t, "helper/agent-1", x.Child("helper", ""))
-	assert.Equal(t, "helper/agent-2", m.Calls("r").Child("helper", ""))
-	assert.Equal(t, "agent-1/agent-1", x.Child("agent-1", ""))
-	assert.Equal(t, "agent-3", x.Child("", "agent-3"))
-	assert.Equal(t, "agent-4", x.Child("", ""))
-	assert.Equal(t, "agent-1", m.Calls("q").Child("", ""), "another run")
-
-	x = memory(t, false, nil).Calls("r")
-	for _, agent := range []string{"", "agent-5/helper/agent-2", "agent-3/agent-9", "helper"} {
-		x.Restore(4, agent)
-	}
-	x.Restore(2, "")
-	assert.Equal(t, 4, x.Turns)
-	assert.Equal(t, "agent-6", x.Child("", ""))
-	assert.Equal(t, "agent-3/agent-10", x.Child("agent-3", ""))
-	assert.Equal(t, "agent-5/helper/agent-3", x.Child("agent-5/helper", ""))
-}
-
 // TestReservations: a call that is refused reserves nothing, and each end of a call gives up what it held.
 func TestReservations(t *testing.T) {
 	m := memory(t, false, nil)
