@@ -14,6 +14,7 @@ import (
 var flags = map[string]string{
 	"call.isPrepared":         "a value, prepared, may be nil and computed",
 	"call.unrecorded":         "tells that the journal has no entry of the call",
+	"call.entered":            "tells that the end of the call leaves its session",
 	"call.idReused":           "the call is refused before it has a life",
 	"ident.dry":               "an evaluation without a call: it has no end that others could make",
 	"ident.undoing":           "whose record the call writes into",

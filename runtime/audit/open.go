@@ -114,14 +114,18 @@ func (l *Log) restart(ctx context.Context, stored recentFunc, last *Checkpoint) 
 		return err
 	case ok:
 		l.tree = t
-		return l.compare(ctx, size, leaves)
+		err := l.compare(ctx, size, leaves)
+		if !errors.As(err, new(*journal.ArchivedError)) {
+			return err
+		}
 	}
-	// The hints are of no use, so the whole journal has to be read.
-	t = tree{}
-	err = scan(ctx, l.inner, 0, size, &l.hasher, func(h tlog.Hash) error {
-		t.Add(h)
-		return nil
-	})
+	// The hints are of no use, so the whole journal has to be read, or what follows its archived entries.
+	t, err = l.upTo(ctx, tree{}, size)
+	if gone := (*journal.ArchivedError)(nil); errors.As(err, &gone) {
+		if t, err = l.archived(ctx, stored, gone); err == nil {
+			t, err = l.upTo(ctx, t, size)
+		}
+	}
 	switch {
 	case err != nil:
 		return err
@@ -132,6 +136,30 @@ func (l *Log) restart(ctx context.Context, stored recentFunc, last *Checkpoint) 
 	}
 	l.tree = t
 	return nil
+}
+
+// upTo adds the entries up to a size to a tree.
+func (l *Log) upTo(ctx context.Context, t tree, size uint64) (tree, error) {
+	err := scan(ctx, l.inner, t.Size, size, &l.hasher, func(h tlog.Hash) error {
+		t.Add(h)
+		return nil
+	})
+	return t, err
+}
+
+// archived returns the tree of the entries that are archived: that of the checkpoint which is signed for them.
+func (l *Log) archived(ctx context.Context, stored recentFunc, gone *journal.ArchivedError) (tree, error) {
+	c, err := stored.of(ctx, gone.Last)
+	if err != nil {
+		return tree{}, err
+	}
+	if c != nil {
+		t, _, ok := hints(*c)
+		if said := l.check(c.Signed()); ok && said.bad == nil && said.said == c.Size && said.root == t.Root() {
+			return t.Clone(), nil
+		}
+	}
+	return tree{}, refuse("the entries up to %d are archived, and no checkpoint proves them", gone.Last)
 }
 
 // check returns what a signed note says, if it is one of this log.

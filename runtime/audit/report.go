@@ -74,7 +74,7 @@ type Report struct {
 	Anchored    uint64   `json:"anchored"`            // entries that an anchored note proves; 0: not anchored
 	Authentic   uint64   `json:"authentic,omitempty"` // entries that the keys of the store prove; 0: they were not given
 	Restored    []uint64 `json:"restored,omitempty"`  // down to which sizes the journal was restored, in that order
-	Archived    []Span   `json:"archived,omitempty"`  // entries that segments prove
+	Archived    []Span   `json:"archived,omitempty"`  // entries that segments prove, or that are in no store any more and a checkpoint proves
 	Resumed     uint64   `json:"resumed,omitempty"`   // entries that an earlier verification has read, and this one has not
 	Bad         *Fault   `json:"bad,omitempty"`
 
@@ -128,8 +128,8 @@ func (r *Report) Segment(s Span, bad *Fault) {
 	if r.Bad != nil {
 		return
 	}
-	if n := len(r.Archived); n > 0 && r.Archived[n-1].Last+1 == s.First {
-		r.Archived[n-1].Last = s.Last
+	if n := len(r.Archived); n > 0 && s.First <= r.Archived[n-1].Last+1 {
+		r.Archived[n-1].Last = max(r.Archived[n-1].Last, s.Last)
 		return
 	}
 	r.Archived = append(r.Archived, s)

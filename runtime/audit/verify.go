@@ -41,8 +41,11 @@ func verify(ctx context.Context, src Source, v note.Verifier, anchored [][]byte,
 	}
 	w := walk{src: src, report: &report}
 	w.targets, report.Restored = targets(list, anchored, v)
-	begin(&w)
-	bad, err := w.run(ctx)
+	bad, err := w.skipArchived(ctx)
+	if bad == nil && err == nil {
+		begin(&w)
+		bad, err = w.run(ctx)
+	}
 	if err != nil {
 		return report, err
 	}
@@ -60,7 +63,7 @@ func verify(ctx context.Context, src Source, v note.Verifier, anchored [][]byte,
 func lastOf(ctx context.Context, src Source) (uint64, error) {
 	beyond := func(at uint64) (bool, error) {
 		e, err := read(ctx, src, at, 1)
-		if _, damaged := damageOf(err); damaged {
+		if _, damaged := damageOf(err); damaged || errors.As(err, new(*journal.ArchivedError)) {
 			return true, nil // what cannot be read is there
 		}
 		return len(e) > 0, err

@@ -33,7 +33,7 @@ type resumption struct {
 // begin sets a walk to where the resume point is, if that is about this log and these notes.
 func (r *resumption) begin(w *walk, v note.Verifier) {
 	p := r.from
-	if p == nil || p.Origin != v.Name() || p.Key != v.KeyHash() || p.Size == 0 || p.Size > w.report.Entries ||
+	if p == nil || p.Origin != v.Name() || p.Key != v.KeyHash() || p.Size == 0 || p.Size > w.report.Entries || p.Size < w.tree.Size ||
 		len(p.Peaks) != merkle.PeaksOf(p.Size) || !slices.Equal(p.Restored, w.report.Restored) ||
 		r.keyed && !p.Keyed || p.Notes != digest(w.targets, p.Size) {
 		return

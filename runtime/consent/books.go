@@ -30,6 +30,7 @@ type Books struct {
 type shelved struct {
 	*Book
 	session string
+	away    bool // the session left memory: its book stays as long as it has something
 	next    [queues]place
 }
 
@@ -132,8 +133,13 @@ func (b *Books) retireOf(of *shelved, g *grant) {
 	}
 }
 
-// Put adds the book of a session, which has none here. It is that of a snapshot, with the events after it.
+// Put adds the book of a session, as it is read from a journal. A book that is here already stays: it has the same events,
+// and those that are not in the journal yet.
 func (b *Books) Put(session string, book *Book) {
+	if here := b.sessions[session]; here != nil {
+		here.away = false
+		return
+	}
 	of := &shelved{Book: book, session: session}
 	b.sessions[session] = of
 	b.open += of.Len()
@@ -142,6 +148,30 @@ func (b *Books) Put(session string, book *Book) {
 	}
 	for _, g := range of.granted() {
 		b.note(of, g.ID)
+	}
+}
+
+// Has reports whether the book of a session is here.
+func (b *Books) Has(session string) bool { return b.sessions[session] != nil }
+
+// Leave notes that a session leaves memory. Its book stays for as long as it has a request or a grant, so that these are
+// listed, answered, revoked and retired as before; then it is removed, and Put adds it again. Leave returns the ids of
+// its requests.
+func (b *Books) Leave(session string) (requests []string) {
+	if of := b.sessions[session]; of != nil {
+		of.away = true
+		requests = slices.Collect(maps.Keys(of.requests))
+		b.shed(of)
+	}
+	return requests
+}
+
+// shed removes the book of a session that left memory, if it has nothing.
+func (b *Books) shed(of *shelved) {
+	if of.away && len(of.requests)+len(of.grants) == 0 {
+		b.queues[dueNext].set(of, time.Time{}, 0)
+		b.queues[agedNext].set(of, time.Time{}, 0)
+		delete(b.sessions, of.session)
 	}
 }
 

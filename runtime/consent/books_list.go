@@ -144,6 +144,7 @@ func (b *Books) Prune(before time.Time, most int) (forgotten []string) {
 			delete(b.byRequest, id)
 		}
 		b.requeue(of)
+		b.shed(of)
 	}
 	return forgotten
 }

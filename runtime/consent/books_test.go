@@ -292,7 +292,43 @@ func TestARuleThatComesBackAsksAgain(t *testing.T) {
 	assert.Equal(t, "afterwards", g.ID)
 	book, err = consent.Restore(key, stored(t, l.books.Of("s1").Snapshot()))
 	require.NoError(t, err)
+	again = consent.NewBooks(key)
+	again.PutCommon(l.books.Of(""))
 	again.Put("s1", book)
 	_, answers = again.Match(after(5), q)
 	assert.True(t, answers)
+}
+
+// TestABookStaysForAsLongAsItHasSomething: when its session leaves memory its grants and requests are listed, answered and
+// revoked as before. Then it goes, and a book that is read again takes its place.
+func TestABookStaysForAsLongAsItHasSomething(t *testing.T) {
+	l := newLibrary(t, 1)
+	q := question(`{}`, consent.Requirement{Quorum: 1, Timeout: time.Hour, MaxCover: consent.CoverTool})
+	e, err := l.books.Ask(after(1), "q1", "nonce", q)
+	require.NoError(t, err)
+	l.apply(e)
+	l.apply(l.books.Decide(after(2), "q1", &consent.Answer{By: "alice", Approve: true, Offer: session(consent.CoverTool)}))
+	session := q.Call.Session
+	of := stored(t, l.books.Of(session).Snapshot())
+	assert.Equal(t, []string{"q1"}, l.books.Leave(session))
+	require.True(t, l.books.Has(session))
+	require.Len(t, l.books.Grants(), 1)
+	l.apply(l.books.Revoke(after(3), "q1", "alice", "enough"))
+	cancel, open := l.books.Cancel(after(3), "q1")
+	require.True(t, open)
+	l.apply(cancel)
+
+	older, err := consent.Restore(key, of)
+	require.NoError(t, err)
+	l.books.Put(session, older)
+	_, answers := l.books.Match(after(4), q)
+	assert.False(t, answers, "the book that was here is the later one")
+
+	for range 9 { // the request and the grant of it are forgotten one after the other
+		l.books.Prune(after(1<<30), 9)
+	}
+	assert.True(t, l.books.Has(session), "the session is in memory")
+	assert.Empty(t, l.books.Leave(session))
+	assert.False(t, l.books.Has(session))
+	assert.Empty(t, l.books.Leave("no such session"))
 }

@@ -26,6 +26,7 @@ func (s *Session) Artifact(ctx context.Context, sha256 string) ([]byte, runtime.
 	var ref runtime.ArtifactRef
 	ok := s != nil && s.exec != nil
 	if ok {
+		defer s.place.Pin()()
 		s.mu.Lock()
 		ref, ok = s.memory.Artifact(sha256)
 		s.mu.Unlock()

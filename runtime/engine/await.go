@@ -104,6 +104,7 @@ func (s *Session) Await(ctx context.Context, callID string) runtime.Outcome {
 	if s == nil {
 		return outcomes.NoCall(callID, false)
 	}
+	defer s.place.Pin()()
 	r, refused := s.past.Recall(callID)
 	if refused != nil {
 		return *refused

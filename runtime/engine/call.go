@@ -38,6 +38,7 @@ type call struct {
 	position     int               // in the list of active calls, from 1; guarded by the session
 	trail        commitlog.Trail   // its entries in the journal
 	unrecorded   bool              // the journal has no entry of it: the commit log was stalled when it was made
+	entered      bool              // finish leaves the session
 	idReused     bool              // refused because its id is that of another call
 	interruption *result           // while it is evaluated again after a restart: its result unless it runs again
 	dryVerdict   *Verdict          // dry: the verdict, when the worker ended the call

@@ -26,6 +26,10 @@ func (s *Session) cancel(ctx context.Context, callID string, by operator.Actor, 
 	if s == nil || s.exec == nil {
 		return action.CodeUnknownCall.Err()
 	}
+	if err := s.place.Enter(); err != nil {
+		return unloaded(err)
+	}
+	defer s.place.Leave()
 	if err := s.exec.authorize(deadline.OrBackground(ctx), operator.Cancel, by, operator.Target{Session: s.id, Call: callID}, s); err != nil {
 		return err
 	}

@@ -69,12 +69,14 @@ func (e *Executor) resolve(ctx context.Context, requestID string, a action.Answe
 	if e.log.On() && (e.approvals.Closed().Fired() || e.log.Stalled()) { // the request can be answered later
 		return answering{c: e.approvals.Call(requestID)}.notRecorded(), nil
 	}
+	e.recall(requestID)
 	e.approvals.ProcessDueOf(requestID)
 	answer := approvals.AnswerOf(&a)
 	c := e.approvals.Call(requestID)
 	if c == nil {
 		return e.answerUnknown(requestID, answer), nil
 	}
+	defer c.run.session.place.Pin()()
 	if c.declarationChanged { // an edit would bind to another declaration than the request does
 		a.Edit = nil
 	}

@@ -50,7 +50,7 @@ func (c *call) submitApproved() {
 	c.progress.Submit(c.now)
 	c.workCtx = context.WithoutCancel(c.ctx)
 	c.progress.Unlock()
-	c.exec.workers.Take(c)
+	c.submit()
 }
 
 // notify notifies the approvers of the request of the call. When no

@@ -42,8 +42,7 @@ func (s *Session) record(kind string) {
 		return
 	}
 	cfg := s.cfg.Load()
-	setup := journal.Setup{Behavior: cfg.Behavior, Modes: cfg.Modes, Capabilities: cfg.Capabilities}
-	s.exec.log.Add(entry.Session(kind, s.exec.sched.Now(), s.id, cfg.Principal, setup), nil)
+	s.exec.log.Add(entry.Session(kind, s.exec.sched.Now(), s.id, cfg.Principal, *cfg.Setup()), nil)
 }
 
 // recordConsent records a change of grants or requests that belongs to no call, and returns when

@@ -71,6 +71,15 @@ func (c *call) finishRefused(out *runtime.Outcome) {
 	c.exec.sched.Fire(&c.record.First)
 }
 
+// refuseUnloaded gives the call its outcome when its session cannot be loaded (SEMANTICS 6.7.14).
+func (c *call) refuseUnloaded(err error) {
+	r := c.journalUnavailable(err)
+	r.outcome.CallID, r.outcome.Tool, r.outcome.AllReasons = c.id, c.record.Tool, []runtime.Reason{r.outcome.Reason}
+	c.exec.report(r.fault)
+	c.record.Store(&r.outcome)
+	c.exec.sched.Fire(&c.record.First)
+}
+
 // open returns a new call and, when it repeats an earlier call, the record of that one.
 // A call that exceeds the capacity, or whose id is that of another call, has its outcome
 // already. open then waits for its observers until done is closed, and returns a nil call
@@ -80,13 +89,20 @@ func (t *Turn) open(ctx context.Context, in runtime.Call, done <-chan struct{}) 
 	if c == nil {
 		return nil, nil
 	}
+	if err := c.run.session.place.Enter(); err != nil {
+		c.refuseUnloaded(err)
+		c.observe(done)
+		return nil, c.record
+	}
 	earlier, was, refused := c.register(c.place.Enter(c.record.Tool))
 	if earlier == nil && was == nil {
 		trace(c)
 		if refused == nil {
+			c.entered = true
 			return c, nil
 		}
 	}
+	defer c.run.session.place.Leave()
 	c.place.Leave()
 	if earlier == nil && was == nil {
 		c.observe(done)
@@ -204,5 +220,11 @@ func (t *Turn) launch(c *call) {
 		c.releaseResources()
 		return
 	}
+	c.submit()
+}
+
+// submit passes c to a worker, which keeps the session in memory until it leaves c. A goroutine is in the session.
+func (c *call) submit() {
+	_ = c.run.session.place.Enter()
 	c.exec.workers.Take(c)
 }

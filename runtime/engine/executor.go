@@ -14,10 +14,12 @@ import (
 	"github.com/ambit-tools/ambit/runtime/internal/commands"
 	"github.com/ambit-tools/ambit/runtime/internal/commitlog"
 	"github.com/ambit-tools/ambit/runtime/internal/evaluations"
+	"github.com/ambit-tools/ambit/runtime/internal/holdings"
 	"github.com/ambit-tools/ambit/runtime/internal/lease"
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
 	"github.com/ambit-tools/ambit/runtime/internal/outbox"
 	"github.com/ambit-tools/ambit/runtime/internal/processes"
+	"github.com/ambit-tools/ambit/runtime/internal/residence"
 	"github.com/ambit-tools/ambit/runtime/internal/ruleinput"
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
 	"github.com/ambit-tools/ambit/runtime/internal/simhooks"
@@ -70,7 +72,8 @@ type Executor struct {
 	log           *commitlog.Writer // nil: there is no journal
 	snapshots     *snapshots.Writer
 	lease         *lease.Lease // nil: there is no journal
-	sessions      sessions
+	sessions      residence.Set[Session]
+	holdings      *holdings.Ledger
 	seen          commands.Once
 	approvals     approvals.Approvals[*call]
 	undos         undo.Handlers
@@ -91,8 +94,7 @@ type Option func(*Executor)
 // DefaultMinimumBudget is how much of a turn's budget must be left for a call to be considered.
 const DefaultMinimumBudget = 5 * time.Second
 
-// grace is how long an outcome waits for effects under the fence that had begun before the call ended.
-const grace = lifecycle.GracePeriod
+const grace = lifecycle.GracePeriod // for which an outcome waits for effects under the fence that had begun before the call ended
 
 // DefaultMaxInFlight is how many calls an executor works on at once.
 const DefaultMaxInFlight = 1024
@@ -105,17 +107,18 @@ func (e *Executor) Registry() *runtime.Registry {
 	return e.reg
 }
 
+// Snapshots returns what writes snapshots of sessions for an archive; nil without a journal. It is for package host.
+func (e *Executor) Snapshots() *snapshots.Writer { return e.snapshots }
+
 // lookup returns the tool with that name, nil when there is none.
 func (e *Executor) lookup(name string) *tools.Tool {
-	_, i, ok := e.reg.Lookup(name)
-	if !ok {
-		return nil
+	if _, i, ok := e.reg.Lookup(name); ok {
+		return &e.tools[i]
 	}
-	return &e.tools[i]
+	return nil
 }
 
-// instant returns a time as the rules count it. A change of the system's clock while the program
-// runs makes no period longer or shorter.
+// instant returns a time as the rules count it: a change of the system's clock makes no period longer or shorter.
 func (e *Executor) instant(t time.Time) rules.Instant {
 	return rules.Instant(t.Sub(e.instantZero))
 }

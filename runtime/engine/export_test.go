@@ -56,3 +56,9 @@ func (e *Executor) AllocsOfUnsetHooks() float64 {
 		}
 	})
 }
+
+// Resident returns how many sessions are in memory.
+func (e *Executor) Resident() int { return e.sessions.Len() }
+
+// Unload lets the sessions leave memory in which nothing is open, and returns how many have left.
+func (e *Executor) Unload() int { return e.sessions.Unload() }

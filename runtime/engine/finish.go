@@ -34,6 +34,9 @@ func (c *call) finish(e *result) (first bool) {
 	defer func() { // also when the code below panics or calls runtime.Goexit
 		if over != nil {
 			c.exec.sched.Fire(over)
+			if c.entered {
+				c.run.session.place.Leave()
+			}
 		}
 	}()
 	e.setText(c)

@@ -41,6 +41,7 @@ func (e *Executor) EndedRequests(before string, limit int) []*runtime.ConsentReq
 	if e == nil || e.engine == nil {
 		return nil
 	}
+	e.recallAll()
 	return approvals.Each(e.approvals.Ended(e.sched.Now(), before, limit), e.viewRequest)
 }
 
@@ -49,6 +50,7 @@ func (e *Executor) Request(id string) (*runtime.ConsentRequest, bool) {
 	if e == nil || e.engine == nil {
 		return nil, false
 	}
+	e.recall(id)
 	r, ok := e.approvals.Request(id)
 	if !ok {
 		return nil, false
@@ -76,6 +78,7 @@ func (e *Executor) Grants(f action.GrantFilter) []consent.Grant {
 	if e == nil || e.engine == nil {
 		return nil
 	}
+	e.recallAll()
 	now := e.sched.Now()
 	return e.approvals.Grants(func(g *consent.Grant) bool { return f.Matches(g, now) })
 }
@@ -87,6 +90,7 @@ func (e *Executor) Revoke(ctx context.Context, grantID string, by operator.Actor
 	if e == nil || e.engine == nil {
 		return action.CodeUnknownRequest.Err()
 	}
+	e.recall(grantID)
 	if err := e.authorize(deadline.OrBackground(ctx), operator.Revoke, by, operator.Target{Grant: grantID}, nil); err != nil {
 		return err
 	}
@@ -103,6 +107,7 @@ func (e *Executor) RetireGrants(exists func(tool, rule string) bool) {
 	if e == nil || e.engine == nil {
 		return
 	}
+	e.recallAll()
 	known := func(r consent.Rule) bool { return r.Code == approvals.RuleDeclaration || exists(r.Tool, r.Code) }
 	if ev, some := e.approvals.Retire(e.sched.Now(), known); some {
 		_ = e.recordConsent(&ev, e.log.Flush, nil) // the grants are retired again when the policy is loaded after a restart

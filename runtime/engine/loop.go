@@ -19,6 +19,7 @@ func (t *Turn) ExecuteRequired(ctx context.Context) []runtime.Outcome {
 		return nil
 	}
 	r, s := t.run, t.run.session
+	defer s.place.Pin()()
 	s.mu.Lock()
 	names := s.memory.Required(r.id, r.principal)
 	s.mu.Unlock()
@@ -64,6 +65,7 @@ func (r *Run) ModelStopped(_ context.Context) RunStatus {
 		return r.Status()
 	}
 	s := r.session
+	defer s.place.Pin()()
 	s.exec.approvals.ProcessDue()
 	s.mu.Lock()
 	defer s.mu.Unlock()

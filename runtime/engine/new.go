@@ -15,6 +15,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime/internal/capacity"
 	"github.com/ambit-tools/ambit/runtime/internal/commitlog"
 	"github.com/ambit-tools/ambit/runtime/internal/entry"
+	"github.com/ambit-tools/ambit/runtime/internal/holdings"
 	"github.com/ambit-tools/ambit/runtime/internal/lease"
 	"github.com/ambit-tools/ambit/runtime/internal/processes"
 	"github.com/ambit-tools/ambit/runtime/internal/ruleinput"
@@ -113,7 +114,7 @@ func (e *Executor) openTap() {
 
 // openLog prepares lease and commit log, which write nothing before recovery has read the journal.
 func (e *Executor) openLog() {
-	e.sessions.byID = map[string]*Session{}
+	e.openSessions()
 	if e.journal == nil {
 		return
 	}
@@ -121,11 +122,16 @@ func (e *Executor) openLog() {
 		Sched: &e.sched, Heartbeat: DefaultHeartbeat, Stale: DefaultStale, Guard: usercode.Call, OnLost: e.leaseLost,
 		Report: func(err error) { e.report(&action.CallError{Err: err}) },
 	})
+	e.holdings = holdings.New()
 	e.log = commitlog.New(commitlog.Config{Sched: &e.sched, Append: e.append, Written: e.lease.Wrote})
-	e.snapshots = snapshots.New(snapshots.Config{Sched: &e.sched, Journal: e.journal, Engine: e.engine, Log: e.log, Key: e.approvals.Key})
+	e.snapshots = snapshots.New(snapshots.Config{Sched: &e.sched, Journal: e.journal, Engine: e.engine, Log: e.log, Key: e.approvals.Key, Holdings: e.holdings})
 }
 
 // append appends entries to the journal, whose code may panic.
 func (e *Executor) append(entries []journal.Entry) error {
-	return usercode.Call(func() error { return e.journal.Append(context.Background(), entries) })
+	err := usercode.Call(func() error { return e.journal.Append(context.Background(), entries) })
+	if err == nil {
+		err = e.holdings.Add(entries)
+	}
+	return err
 }

@@ -66,6 +66,7 @@ func (c *call) pipeline() *result {
 // runtime.Goexit skips none.
 func (c *call) leave() {
 	defer c.exec.sched.Busy(-1)
+	defer c.run.session.place.Leave()
 	defer func() {
 		if c.progress.Life.MustPark() {
 			c.park()

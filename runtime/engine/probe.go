@@ -21,6 +21,7 @@ func (e *Executor) Probe(ctx context.Context, requestID string, a action.Answer)
 	if c == nil {
 		return consent.Prospect{Rejection: consent.UnknownRequest}
 	}
+	defer c.run.session.place.Pin()()
 	ctx, answer := deadline.OrBackground(ctx), approvals.AnswerOf(&a)
 	if !e.capacity.Gate.Enter() {
 		return consent.Prospect{Rejection: consent.NotRecorded}

@@ -76,7 +76,7 @@ func crash(t *testing.T, w *workshop, names ...string) *workshop {
 // crashed returns a second workshop with copies of the journal and the spool as they are now.
 func (w *workshop) crashed(t *testing.T) *workshop {
 	t.Helper()
-	next := &workshop{runner: w.runner, tools: w.tools, config: w.config}
+	next := &workshop{runner: w.runner, tools: w.tools, config: w.config, text: w.text}
 	entries, err := w.journal.Read(t.Context(), 0, 1<<20)
 	require.NoError(t, err)
 	require.NoError(t, next.journal.Append(t.Context(), entries))

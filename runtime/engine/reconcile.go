@@ -31,6 +31,10 @@ func (s *Session) Resolve(ctx context.Context, callID string, f action.ResolveRe
 	if err := s.exec.log.Health(); err != nil {
 		return &action.Error{Code: action.CodeJournalUnavailable, Err: err}
 	}
+	if err := s.place.Enter(); err != nil {
+		return unloaded(err)
+	}
+	defer s.place.Leave()
 	target := operator.Target{Session: s.id, Call: callID}
 	if err := s.exec.authorize(deadline.OrBackground(ctx), operator.Resolve, f.By, target, s); err != nil {
 		return err

@@ -52,7 +52,8 @@ func (e *Executor) Recover(ctx context.Context) error {
 	if err := e.lease.Claim(ctx, e.journal); err != nil {
 		return err
 	}
-	h, err := e.readJournal(ctx)
+	parts, unsettled := e.findParts(ctx)
+	h, err := e.readJournal(ctx, parts)
 	if err != nil {
 		e.lease.Unclaim()
 		return err
@@ -60,12 +61,15 @@ func (e *Executor) Recover(ctx context.Context) error {
 	e.log.Begin(h.Last)
 	e.lease.Hold()
 	e.recordOwner()
-	if err = e.restore(ctx, h); err == nil {
+	if err = unsettled; err == nil {
+		err = e.restore(ctx, h, parts)
+	}
+	if err == nil {
 		err = e.log.FlushAll()
 	}
 	if err == nil {
 		e.reconcile(ctx, h)
-		err = e.log.FlushAll()
+		err = e.snapshots.Checkpoint(ctx)
 	}
 	if err != nil {
 		e.log.Fail(fmt.Errorf("recovery has failed: %w", err))
@@ -75,41 +79,49 @@ func (e *Executor) Recover(ctx context.Context) error {
 	if err := e.processes.SweepSpool(); err != nil {
 		e.report(&action.CallError{Err: err})
 	}
+	for id := range h.Sessions {
+		e.seat(id).place.Leave()
+	}
+	if e.hooks == nil { // a simulation says itself when sessions leave memory
+		e.sessions.Begin()
+	}
 	return nil
 }
 
-// readJournal reads the journal, and restores the sessions without their calls.
-func (e *Executor) readJournal(ctx context.Context) (*history.History, error) {
-	e.sessions.mu.Lock()
-	defer e.sessions.mu.Unlock()
-	if len(e.sessions.byID) > 0 {
+// readJournal reads what a start needs of the journal, and restores the sessions in which something is to be settled,
+// without their calls. The caller has to leave them. parts are what participants hold.
+func (e *Executor) readJournal(ctx context.Context, parts *recovery.Parts) (*history.History, error) {
+	if e.sessions.Len() > 0 {
 		return nil, errors.New("recover before the first session is made")
 	}
 	if err := e.readKeys(ctx); err != nil {
 		return nil, err
 	}
-	h, err := history.Read(ctx, e.journal, e.engine, e.approvals.Key())
+	h, err := recovery.Read(ctx, e.journal, e.engine, e.approvals.Key(), e.holdings, parts)
 	if err != nil {
 		return nil, err
 	}
 	e.approvals.Restore(h.Books)
 	e.seen.Restore(h.Commands)
 	for id, of := range h.Sessions {
-		e.sessions.byID[id] = e.restoreSession(of)
+		s := e.seat(id)
+		s.restore(of)
+		s.place.Put()
 	}
 	return h, nil
 }
 
-// restoreSession returns a session of an earlier process, with its open runs.
-func (e *Executor) restoreSession(of *history.Session) *Session {
-	s := e.newSession(&SessionConfig{
-		ID: of.ID, Principal: of.Principal, Behavior: of.Setup.Behavior, Modes: of.Setup.Modes, Capabilities: of.Setup.Capabilities,
-	})
+// restore sets s to what the journal says of it, with its open runs, but without its calls.
+func (s *Session) restore(of *history.Session) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.cfg.Store(session.ConfigOf(of))
 	s.memory.Restore(of)
 	for run, m := range of.Open {
-		s.openNode(run, m)
+		if s.nodes[run] == nil { // a caller may hold those that were open when s left memory
+			s.openNode(run, m)
+		}
 	}
-	return s
 }
 
 // findParts returns what participants hold of earlier calls.
@@ -134,21 +146,17 @@ func (e *Executor) readKeys(ctx context.Context) error {
 
 // restore adds the calls of h to their sessions. It settles their remaining parts at participants,
 // and the calls that have no outcome.
-func (e *Executor) restore(ctx context.Context, h *history.History) error {
+func (e *Executor) restore(ctx context.Context, h *history.History, parts *recovery.Parts) error {
 	if e.hooks == nil { // a simulation has no processes
 		e.processes.EndRecorded(ctx, h.Calls, func(r *history.Call, err error) {
 			e.report(&action.CallError{Tool: r.Tool, CallID: r.ID, SessionID: r.Session, RunID: r.Run, Reason: runtime.ReasonInterrupted, Err: err})
 		})
 	}
-	parts, err := e.findParts(ctx)
-	if err != nil {
-		return err
-	}
 	var unfinished, undos, ended []interrupted
 	for _, r := range h.Calls {
 		key := runtime.CallKey{Session: r.Session, Call: r.ID}
 		of := parts.Take(key)
-		c, redeclared, err := e.restoreCall(r, h.Books)
+		c, redeclared, err := e.restoreCall(e.seat(r.Session), r, h.Books)
 		if err != nil {
 			return err
 		}
@@ -193,8 +201,10 @@ func (e *Executor) restore(ctx context.Context, h *history.History) error {
 // restoreCall adds a call to its session, by reference when it has ended and nothing has to be done with it. It returns
 // the call when recovery has to settle it. It reports whether the call waits for consent and its tool has another
 // declaration now.
-func (e *Executor) restoreCall(r *history.Call, books *consent.Books) (_ *call, redeclared bool, _ error) {
-	s := e.sessionOf(r.Session)
+func (e *Executor) restoreCall(s *Session, r *history.Call, books *consent.Books) (_ *call, redeclared bool, _ error) {
+	if r.Outcome == nil {
+		s.place.Put() // finish leaves it
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.memory.IsShut() && !r.OutlivesSession() {
@@ -216,7 +226,7 @@ func (e *Executor) restoreCall(r *history.Call, books *consent.Books) (_ *call, 
 		return nil, false, nil
 	}
 	c := s.callOf(s.nodes[r.Run], r, rec)
-	rec.Live = c
+	rec.Live, c.entered = c, true
 	c.position = c.run.node.Enter(c)
 	req, waits := r.OpenRequest(books)
 	if waits {

@@ -119,7 +119,7 @@ func (i interrupted) resubmit() {
 	c.progress.Unlock()
 	c.progress.Resubmit()
 	trace(c)
-	c.exec.workers.Take(c)
+	c.submit()
 }
 
 // A rerun is a call whose handler an earlier process had started, and which recovery runs again.
@@ -144,7 +144,7 @@ func (a rerun) begin() {
 	c.progress.Resubmit()
 	trace(c)
 	c.progress.Life.Rerun()
-	c.exec.workers.Take(c)
+	c.submit()
 }
 
 // evaluate evaluates the present policy for a call whose handler an earlier process
@@ -246,6 +246,9 @@ func (i interrupted) settleUndo(ctx context.Context) {
 	if fault != nil {
 		u.recordFailed(fault)
 		return
+	}
+	if !done {
+		_ = s.place.Enter() // for as long as this process lasts
 	}
 	c.progress.Lock()
 	defer c.progress.Unlock()

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/internal/facts"
 	"github.com/ambit-tools/ambit/runtime/internal/metadata"
@@ -42,17 +41,7 @@ type runNode struct {
 }
 
 // A RunStatus describes the state of a run.
-type RunStatus struct {
-	ID          string           `json:"run"`
-	State       runtime.RunState `json:"state"`
-	Invocations map[string]int   `json:"invocations"`            // by tool: slots in use, of this agent and principal; tools with none are omitted
-	Succeeded   []string         `json:"succeeded"`              // tools with a success that was not undone, in registration order
-	Active      int              `json:"active"`                 // calls without an outcome
-	Waiting     []string         `json:"waiting,omitempty"`      // calls that wait for consent
-	PendingExit []string         `json:"pending_exit,omitempty"` // required tools that are open, in registration order
-	Reminders   int              `json:"reminders,omitempty"`    // given to a model that stopped
-	Reminder    string           `json:"reminder,omitempty"`     // for the model, from ModelStopped
-}
+type RunStatus = session.Status
 
 // ID returns the id of r.
 func (r *Run) ID() string {
@@ -89,6 +78,7 @@ func (r *Run) Child(cfg RunConfig) *Run {
 		return r
 	}
 	s := r.session
+	defer s.place.Pin()()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	cfg.ID = r.node.Calls().Child(r.agent, wording.ValidUTF8(cfg.ID))
@@ -103,9 +93,9 @@ func (r *Run) Child(cfg RunConfig) *Run {
 // currentFacts returns the current facts of r. Two snapshots are the same pointer when nothing in
 // them has changed. The session's lock is held.
 func (r *Run) currentFacts() *facts.Snapshot {
-	state := r.session.memory.Rules()
-	return r.facts.At(state.Version(), r.session.exec.reg.Len(), func() (used, successes []int32) {
-		return state.Counts(r.id, r.agent, r.principal)
+	memory := &r.session.memory
+	return r.facts.At(memory.Version(), r.session.exec.reg.Len(), func() (used, successes []int32) {
+		return memory.Rules().Counts(r.id, r.agent, r.principal)
 	})
 }
 
@@ -137,6 +127,7 @@ func (r *Run) Turn(cfg TurnConfig) *Turn {
 		return t
 	}
 	t.minimum = r.session.exec.minimum
+	defer r.session.place.Pin()()
 	r.session.mu.Lock()
 	calls := r.node.Calls()
 	calls.Turns++

@@ -21,6 +21,7 @@ func (r *Run) Status() RunStatus {
 	if r == nil || r.session == nil {
 		return RunStatus{ID: r.ID(), State: runtime.RunFinished, Invocations: map[string]int{}}
 	}
+	defer r.session.place.Pin()()
 	r.session.mu.Lock()
 	defer r.session.mu.Unlock()
 	return r.status()
@@ -51,6 +52,10 @@ func (r *Run) Close(ctx context.Context) error {
 		return nil
 	}
 	s := r.session
+	if err := s.place.Enter(); err != nil {
+		return fmt.Errorf("run %q: %w", r.id, err)
+	}
+	defer s.place.Leave()
 	s.mu.Lock()
 	parts := r.node.Shut(&s.exec.sched, nil)
 	var active []*call
@@ -93,6 +98,10 @@ func (s *Session) End(ctx context.Context) (err error) {
 		return nil
 	}
 	ctx = deadline.OrBackground(ctx)
+	if err := s.place.Enter(); err != nil {
+		return err
+	}
+	defer s.place.Leave()
 	s.mu.Lock()
 	s.memory.Shut()
 	open := slices.Sorted(maps.Keys(s.nodes))

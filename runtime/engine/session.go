@@ -2,17 +2,17 @@ package engine
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"maps"
-	"slices"
 	"sync/atomic"
 
+	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/internal/deadline"
 	"github.com/ambit-tools/ambit/runtime/internal/lockorder"
 	"github.com/ambit-tools/ambit/runtime/internal/metadata"
 	"github.com/ambit-tools/ambit/runtime/internal/recall"
+	"github.com/ambit-tools/ambit/runtime/internal/residence"
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
 	"github.com/ambit-tools/ambit/runtime/internal/session"
 	"github.com/ambit-tools/ambit/runtime/internal/wording"
@@ -21,13 +21,7 @@ import (
 )
 
 // A SessionConfig describes a Session. It is copied.
-type SessionConfig struct {
-	ID           string // empty: one is made
-	Principal    string // the principal of the calls
-	Capabilities []string
-	Behavior     string            // the current behavior of the agent; empty: none
-	Modes        map[string]string // name of a mode to its value
-}
+type SessionConfig = session.Config
 
 // A Session is a principal's long-lived conversation. It, or its journal, retains the outcome of every call that was
 // made in it, so that a call that is repeated under its id is answered and not run. A session needs
@@ -35,7 +29,9 @@ type SessionConfig struct {
 type Session struct {
 	exec *Executor
 	id   string
-	cfg  atomic.Pointer[SessionConfig] // immutable; replaced when the session is continued
+	cfg  atomic.Pointer[SessionConfig] // immutable; replaced when the session is continued; nil: it was never loaded
+
+	place residence.Place[Session] // in the sessions of exec
 
 	mu            lockorder.Mutex[lockorder.Session] // guards the session and its runs
 	memory        session.Memory[*call]
@@ -57,38 +53,25 @@ func (s *Session) openNode(run string, metadata map[string]string) *runNode {
 	return p
 }
 
-// sessions has the sessions of a journal by id.
-type sessions struct {
-	mu   lockorder.Mutex[lockorder.Sessions]
-	byID map[string]*Session
-}
-
 // Session starts a session. Sessions share nothing, even when their ids are equal.
 //
 // With a journal an id identifies one session, for as long as the journal lasts: Session continues
 // an existing session, with the configuration cfg from now on. A session that has ended stays as it was.
 func (e *Executor) Session(cfg SessionConfig) *Session {
-	cfg.Capabilities = slices.Clone(cfg.Capabilities)
-	cfg.Modes = maps.Clone(cfg.Modes)
-	cfg.ID, cfg.Principal = wording.ValidUTF8(cfg.ID), wording.ValidUTF8(cfg.Principal)
-	if cfg.ID == "" {
-		cfg.ID = rand.Text()
-	}
+	cfg = cfg.Clean()
 	if e == nil || !e.log.On() {
 		return e.newSession(&cfg)
 	}
-	e.sessions.mu.Lock()
-	defer e.sessions.mu.Unlock()
-	s := e.sessions.byID[cfg.ID]
-	if s == nil {
-		s = e.newSession(&cfg)
-		e.sessions.byID[cfg.ID] = s
-	} else if sameConfig(s.cfg.Load(), &cfg) {
+	s := e.seat(cfg.ID)
+	if err := s.place.Enter(); err != nil {
+		e.report(&action.CallError{SessionID: s.id, Err: err})
 		return s
 	}
+	defer s.place.Leave()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !s.memory.IsShut() {
+	fresh := s.place.Keep()
+	if !s.memory.IsShut() && (fresh || !s.cfg.Load().Equal(&cfg)) {
 		s.cfg.Store(&cfg)
 		s.record(journal.KindSessionOpened)
 	}
@@ -108,16 +91,10 @@ func (e *Executor) newSession(cfg *SessionConfig) *Session {
 	}
 	s.memory = session.New[*call](e.engine, e.log.On(), observe)
 	s.past = &recall.Past[*call]{
-		Session: s.id, Lock: &s.mu, Memory: &s.memory, Journal: e.journal, Sched: &e.sched, Report: e.report,
+		Session: s.id, Lock: &s.mu, Memory: &s.memory, Journal: e.journal, Sched: &e.sched, Report: e.report, Pin: func() func() { return s.place.Pin() },
 		Quiet: func(c *call) bool { return c == nil || c.progress.HandlerDone() },
 	}
 	return s
-}
-
-// sameConfig reports whether two configurations are equal.
-func sameConfig(a, b *SessionConfig) bool {
-	return a.ID == b.ID && a.Principal == b.Principal && a.Behavior == b.Behavior &&
-		slices.Equal(a.Capabilities, b.Capabilities) && maps.Equal(a.Modes, b.Modes)
 }
 
 // FindSession returns the session with an id, which this process or an earlier one has started. It
@@ -127,14 +104,16 @@ func (e *Executor) FindSession(id string) (*Session, bool) {
 	return s, s != nil
 }
 
-// sessionOf returns the session with an id, nil when the journal has none.
+// sessionOf returns the session with an id, nil when the journal has none. One that cannot be loaded refuses what is asked
+// of it.
 func (e *Executor) sessionOf(id string) *Session {
-	if e == nil {
+	if e == nil || !e.log.On() || id == "" {
 		return nil
 	}
-	e.sessions.mu.Lock()
-	defer e.sessions.mu.Unlock()
-	return e.sessions.byID[id]
+	if s := e.seat(id); s.place.Known() {
+		return s
+	}
+	return nil
 }
 
 // ID returns the id of s.
@@ -165,6 +144,10 @@ func (s *Session) StartRun(ctx context.Context, cfg RunConfig) (*Run, error) {
 	if err := s.exec.log.Health(); err != nil {
 		return nil, fmt.Errorf("a run cannot be recorded: %w", err)
 	}
+	if err := s.place.Enter(); err != nil {
+		return nil, fmt.Errorf("a run cannot be started: %w", err)
+	}
+	defer s.place.Leave()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if cfg.ID == "" {
@@ -184,6 +167,7 @@ func (s *Session) Run(id string) (*Run, bool) {
 	if s == nil {
 		return nil, false
 	}
+	defer s.place.Pin()()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	p := s.nodes[id]

@@ -27,13 +27,12 @@ func (e *Executor) tamper(session, callID string, input []byte) error {
 	return nil
 }
 
-// simulate lets a simulation control the calls that the executor makes without a context; nil:
-// there is no simulation.
+// simulate lets a simulation control the calls that the executor makes without a context; nil: there is none.
 func (e *Executor) simulate(r *simhooks.Hooks) {
 	if e.hooks = r; r == nil {
 		return
 	}
-	r.Tamper, r.Sync, r.Snapshot = e.tamper, e.log.FlushAll, e.snapshots.Write
+	r.Tamper, r.Sync, r.Snapshot, r.Unload = e.tamper, e.log.FlushAll, e.snapshots.Write, e.sessions.Unload
 	if r.Evaluations > 0 {
 		e.evaluations.SetPlaces(r.Evaluations)
 	}

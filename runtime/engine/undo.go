@@ -37,6 +37,10 @@ func (s *Session) Undo(ctx context.Context, req action.UndoRequest) (action.Undo
 	if s == nil || s.exec == nil {
 		return action.UndoResult{}, action.CodeUnknownCall.Err()
 	}
+	if err := s.place.Enter(); err != nil {
+		return action.UndoResult{}, unloaded(err)
+	}
+	defer s.place.Leave()
 	if !s.memory.Undos.Enter() { // SEMANTICS 1.4.5
 		return action.UndoResult{}, action.CodeExpired.Err()
 	}
@@ -114,7 +118,10 @@ func (s *Session) undoCall(ctx context.Context, r *callRecord, req action.UndoRe
 	u := undoing{r.Live, req.By.ID}
 	fault := u.allowed(ctx, req.By)
 	if fault == nil {
-		fault = u.run(ctx)
+		_ = s.place.Enter() // Concluded leaves, where the commit outlives this call
+		if fault = u.run(ctx); fault == nil || !fault.Pending {
+			s.place.Leave()
+		}
 	}
 	if fault != nil && fault.Pending {
 		return u.failed(fault)

@@ -113,7 +113,7 @@ func TestUndoOfASession(t *testing.T) {
 		res, err := r.exec.Undo(t.Context(), "s", ask)
 		require.NoError(t, err)
 		until := res.Calls[0].Until
-		assert.Equal(t, ended.Add(ruleinput.DefaultUndoTTL), until)
+		assert.Equal(t, ended.Add(ruleinput.DefaultUndoTTL).UTC(), until.UTC())
 		res, err = r.exec.Undo(t.Context(), "s", action.UndoRequest{CallID: "c3", DryRun: true, By: operator.Program("ops")})
 		assert.Equal(t, action.CodeNotUndoable, codeOf(err))
 		assert.Zero(t, res.Calls[0].Until)

@@ -60,7 +60,10 @@ func (u undoing) Decided(at time.Time, seals []journal.Seal) error {
 }
 
 // Concluded records the result of an undo whose caller has left.
-func (u undoing) Concluded(fault *undo.Fault) { u.conclude(fault) }
+func (u undoing) Concluded(fault *undo.Fault) {
+	u.conclude(fault)
+	u.c.run.session.place.Leave()
+}
 
 // add adds an entry about the undo, and returns when flush has made it durable.
 func (u undoing) add(r *journal.Record, flush func(uint64) error) error {

@@ -21,21 +21,23 @@ type purged struct {
 	left []byte // replaces the private part
 }
 
-func (p *purged) Read(ctx context.Context, after uint64, limit int) ([]journal.Entry, error) {
-	return p.purge(p.Memory.Read(ctx, after, limit))
-}
-
 func (p *purged) Call(ctx context.Context, key journal.CallKey) ([]journal.Entry, error) {
-	return p.purge(p.Memory.Call(ctx, key))
-}
-
-func (p *purged) purge(entries []journal.Entry, err error) ([]journal.Entry, error) {
+	entries, err := p.Memory.Call(ctx, key)
 	for i := range entries {
 		if entries[i].Kind == p.kind {
 			entries[i].Private = p.left
 		}
 	}
 	return entries, err
+}
+
+func (p *purged) Back(ctx context.Context, session string, before uint64, f func(*journal.Entry) bool) error {
+	return p.Memory.Back(ctx, session, before, func(e *journal.Entry) bool {
+		if e.Kind == p.kind {
+			e.Private = p.left
+		}
+		return f(e)
+	})
 }
 
 func TestUndoOfErasedValues(t *testing.T) {

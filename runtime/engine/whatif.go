@@ -19,6 +19,11 @@ func (t *Turn) WhatIf(ctx context.Context, in runtime.Call) Verdict {
 	if c == nil {
 		return Verdict{Outcome: outcomes.NoRun(in)}
 	}
+	if err := t.run.session.place.Enter(); err != nil {
+		c.refuseUnloaded(err)
+		return Verdict{Outcome: c.record.Outcome()}
+	}
+	defer t.run.session.place.Leave()
 	c.dry = true
 	if refused := c.place.Enter(c.record.Tool); refused != nil {
 		s := t.run.session
@@ -53,6 +58,7 @@ func (t *Turn) Withheld(ctx context.Context) map[string]runtime.Denial {
 		return out
 	}
 	s, r := t.run.session, t.run
+	defer s.place.Pin()()
 	for i, tool := range s.exec.tools {
 		name := tool.Spec.Name
 		s.mu.Lock()

@@ -73,6 +73,15 @@ type Config struct {
 	// beside the counters that Setup and Options add.
 	Serve Serve
 
+	// Retain is how long entries stay in the store. Older ones are moved to segments in Dir/archive, as far as an anchored
+	// checkpoint proves them and nothing open needs them, and calls that ended before are forgotten: their ids may be used again. The default of
+	// 30 days is wrong when people look at older calls every day, or when outcomes of repeated ids must be known for longer;
+	// KeepAll moves nothing. It may not be shorter than a window of a tool.
+	Retain time.Duration
+	// Delete is how long segments stay in Dir/archive after their last entry. The default, for ever, is wrong when old
+	// entries must not be kept. The journal records what is deleted.
+	Delete time.Duration
+
 	// Grace is how long handlers may go on during a shutdown. The default of 20 seconds is
 	// wrong when handlers take longer, or the process is killed sooner.
 	Grace time.Duration
@@ -127,8 +136,15 @@ func (c *Config) check() error {
 		return errors.New("host: Config has Serve and Journal: the stream shows the entries of the host's own store")
 	case c.Processes < 0:
 		return errors.New("host: Config.Processes is negative")
+	case c.Retain < 0 || c.Delete < 0:
+		return errors.New("host: Config.Retain or Config.Delete is negative")
+	case c.Delete > 0 && c.Delete < c.retain():
+		return fmt.Errorf("host: Config.Delete is %v, shorter than Config.Retain, which is %v", c.Delete, c.retain())
 	case c.Grace < 0:
 		return errors.New("host: Config.Grace is negative")
+	}
+	if err := c.retainable(); err != nil {
+		return err
 	}
 	return c.Serve.check()
 }

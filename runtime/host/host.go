@@ -41,6 +41,8 @@ type Host struct {
 	sessions httpguard.Sessions
 	sockets  sync.WaitGroup
 
+	archiving sync.Mutex
+
 	inbox   *inbox.Server
 	closers []func(context.Context) error // in the order of opening
 }
@@ -107,7 +109,7 @@ func Open(ctx context.Context, cfg Config) (h *Host, err error) {
 	return h, nil
 }
 
-// serveInbox begins to execute the commands of the store, if it is the host's own.
+// serveInbox begins to execute the commands of the store, and to archive its old entries, if it is the host's own.
 func (h *Host) serveInbox(ctx context.Context) (err error) {
 	if h.Store == nil {
 		return nil
@@ -117,6 +119,9 @@ func (h *Host) serveInbox(ctx context.Context) (err error) {
 		options = append(options, inbox.WithIdentity(h.cfg.Identity))
 	}
 	h.inbox, err = inbox.Serve(context.WithoutCancel(ctx), h.Store, h.Executor, options...)
+	if err == nil {
+		h.retain()
+	}
 	return err
 }
 

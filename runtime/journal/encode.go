@@ -103,11 +103,19 @@ func (w *object) values(r *Record) {
 	if len(r.Granted) > 0 {
 		w.other("capabilities", r.Granted)
 	}
+	w.ofTheJournal(r)
+}
+
+// ofTheJournal writes the members of records that are about no call.
+func (w *object) ofTheJournal(r *Record) {
 	if r.Command != nil {
 		w.other("command", r.Command)
 	}
 	if r.Restored != nil {
 		w.other("restored", r.Restored)
+	}
+	if r.Deleted != nil {
+		w.other("deleted", r.Deleted)
 	}
 	if r.Snapshot != nil {
 		w.other("snapshot", r.Snapshot)

@@ -30,13 +30,21 @@ var (
 	ErrClosed = errors.New("the journal is closed")
 )
 
-// An ArchivedError says that entries up to a position are not in the journal any more: they are in a
-// segment. Read returns it when the entry after its position is one of them.
-type ArchivedError struct{ Last uint64 }
+// An ArchivedError says that entries up to a position are not in the journal any more: they are in
+// segments. Read returns it when the entry after its position is one of them, Entries when one of those asked for is, and
+// Back when the next one is.
+type ArchivedError struct {
+	Seq     uint64 // the entry that was asked for
+	Last    uint64 // the last entry that is archived
+	Segment string // the file to which Seq was archived; empty: it is not known
+}
 
-// Error says which entries are archived.
+// Error says which entries are archived, and where.
 func (e *ArchivedError) Error() string {
-	return fmt.Sprintf("the entries up to %d are archived: read them from the segments", e.Last)
+	if e.Segment == "" {
+		return fmt.Sprintf("the entries up to %d are archived: read them from the segments", e.Last)
+	}
+	return fmt.Sprintf("the entries up to %d are archived, and entry %d in the segment %q: read it there", e.Last, e.Seq, e.Segment)
 }
 
 // A Mark says what an entry means for the call that it is about.

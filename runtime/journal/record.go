@@ -25,6 +25,7 @@ const (
 	KindShadow        = "policy.shadow"    // a call that a policy which only looks on would decide otherwise
 	KindOwner         = "owner.changed"    // an executor has taken the journal over
 	KindRestored      = "journal.restored" // on purpose: from a copy, or begun anew
+	KindDeleted       = "segment.deleted"  // archived entries are in no file of the host any more
 	KindOperator      = "operator.decided" // the operator policy allowed or denied an act
 	KindSnapshot      = "session.snapshot" // what the entries of a session have made; without a session, those of none
 	KindCalls         = "session.calls"    // ended calls of a session, which its snapshots refer to
@@ -105,6 +106,7 @@ type Record struct {
 	Granted   []string          `json:"capabilities,omitempty"`
 	Command   *Command          `json:"command,omitempty"` // of another process
 	Restored  *Restored         `json:"restored,omitempty"`
+	Deleted   *Deleted          `json:"deleted,omitempty"`
 	Snapshot  *Snapshot         `json:"snapshot,omitempty"`
 	Page      *CallPage         `json:"calls,omitempty"`
 	Operator  *OperatorAct      `json:"operator,omitempty"` // the act of By
@@ -136,6 +138,15 @@ type Setup struct {
 	Boot  string `json:"boot,omitempty"` // identifies the time since the machine started
 	PID   int    `json:"pid,omitempty"`
 	Start string `json:"start,omitempty"` // when the process started, by the system's count
+}
+
+// Deleted says which archived entries the owner of a journal is about to delete with their segment.
+type Deleted struct {
+	First  uint64 `json:"first"`
+	Last   uint64 `json:"last"`
+	File   string `json:"file"`
+	Digest string `json:"digest"` // of the segment, in base64
+	Reason string `json:"reason"`
 }
 
 // Restored says that the owner of a journal continued an older copy of it, or began

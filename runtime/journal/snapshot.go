@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime/consent"
+	"github.com/ambit-tools/ambit/runtime/process"
 	"github.com/ambit-tools/ambit/runtime/rules"
 )
 
@@ -22,6 +23,27 @@ type Snapshot struct {
 	Pages    []uint64          `json:"pages,omitempty"`    // positions of the pages of ended calls, the first one first
 	Ended    []EndedCall       `json:"ended,omitempty"`    // that are not as the pages say: in the order in which they were opened
 	Commands []KnownCommand    `json:"commands,omitempty"` // of no session, in the order of their nonces
+	Others   *Checkpoint       `json:"others,omitempty"`   // of no session: what the sessions have; nil: not known
+}
+
+// A Checkpoint says what sessions have that a start must find without reading them, by the entries up to a position.
+type Checkpoint struct {
+	Last uint64    `json:"last"` // position of the last entry that it takes in
+	Held []Holding `json:"held,omitempty"`
+}
+
+// A Holding is what a session has, in a Checkpoint.
+type Holding struct {
+	Session   string              `json:"session"`
+	Asked     []HeldUntil         `json:"asked,omitempty"`     // requests and grants that are retained
+	Unknown   []string            `json:"unknown,omitempty"`   // calls whose outcome is unknown
+	Processes []process.ProcessID `json:"processes,omitempty"` // without a recorded end
+}
+
+// A HeldUntil is a request or a grant in a Holding.
+type HeldUntil struct {
+	ID    string    `json:"id"`
+	Until time.Time `json:"until,omitzero"` // zero: for as long as its session lasts
 }
 
 // A CallPage holds calls that have ended. A later page, and then the snapshot, replaces what an earlier one

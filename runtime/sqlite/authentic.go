@@ -18,6 +18,7 @@ type standing struct {
 	tail   chain.MAC // of the last entry
 	rooted uint64    // the entries that the tree of the sessions covers
 	root   trie.Root
+	low    chain.Segment   // the last one
 	since  []journal.Entry // those that it does not cover
 }
 
@@ -32,7 +33,14 @@ func (r *reader) authenticate(ctx context.Context, h *chain.Head) (at standing, 
 // first returns the error of the first entry that does not verify, where err is that of a later one.
 func (r *reader) first(ctx context.Context, err error) error {
 	var forged *ForgedError
-	for after := uint64(0); errors.As(err, &forged) && after+1 < forged.Seq; {
+	if !errors.As(err, &forged) {
+		return err
+	}
+	low, fault := r.lower(ctx)
+	if fault != nil {
+		return fault
+	}
+	for after := low.Last; errors.As(err, &forged) && after+1 < forged.Seq; {
 		list, first := r.Read(ctx, after, followed)
 		switch {
 		case first != nil:
@@ -51,6 +59,9 @@ func (r *reader) compare(ctx context.Context, h *chain.Head) (at standing, err e
 	var epoch uint64
 	err = r.rows(ctx, func(rows *sql.Rows) error { return rows.Scan(&id, &epoch, &at.rooted, &root, &mac, &at.last) },
 		"SELECT store, epoch, rooted, root, mac, (SELECT coalesce(max(seq), 0) FROM entry) FROM owner")
+	if err == nil {
+		at.low, err = r.lower(ctx)
+	}
 	switch {
 	case err != nil:
 		return at, r.explain(ctx, err)
@@ -62,15 +73,22 @@ func (r *reader) compare(ctx context.Context, h *chain.Head) (at standing, err e
 	case at.rooted < h.Rooted:
 		return at, fmt.Errorf("open the store %q: %w: the tree of its sessions covers %d entries, by its keys it covered at least %d; put the newer one back, or, "+
 			hintRestored, r.path, ErrRolledBack, at.rooted, h.Rooted, r.path)
+	case at.low.Last < h.Archived:
+		return at, fmt.Errorf("open the store %q: %w: entries up to %d were archived, by its keys at least those up to %d; put the newer one back, or, "+
+			hintRestored, r.path, ErrRolledBack, at.low.Last, h.Archived, r.path)
+	case at.low.Last > 0 && (at.low.Last > at.rooted || at.low.Last >= at.last):
+		return at, r.badArchive(fmt.Sprintf("they have entries up to %d, and the tree of the sessions covers %d of %d", at.low.Last, at.rooted, at.last))
 	case at.rooted > at.last:
 		return at, r.badTree(fmt.Sprintf("it covers %d entries, and there are %d", at.rooted, at.last))
 	}
-	if m, err := r.macAt(ctx, h.Size); err != nil {
-		return at, err
-	} else if m != h.Tail {
-		return at, r.forged(h.Size, whatFork)
+	if h.Size >= at.low.Last { // an older copy of the keys may know of archived entries alone
+		if m, err := r.macAt(ctx, h.Size); err != nil {
+			return at, err
+		} else if m != h.Tail {
+			return at, r.forged(h.Size, whatFork)
+		}
 	}
-	if err := r.follow(ctx, min(at.rooted, h.Size), &at); err != nil {
+	if err := r.follow(ctx, max(at.low.Last, min(at.rooted, h.Size)), &at); err != nil {
 		return at, err
 	}
 	m, err := r.macAt(ctx, at.rooted)
@@ -135,6 +153,15 @@ func (r *reader) stored(ctx context.Context, seq uint64) (m chain.MAC, more bool
 	var text []byte
 	if err = r.rows(ctx, func(rows *sql.Rows) error { return rows.Scan(&text) }, "SELECT mac FROM entry WHERE seq = ?", int64(seq)); err != nil {
 		return m, false, r.explain(ctx, err)
+	}
+	if text == nil { // a segment may end with it
+		low, err := r.lower(ctx)
+		if err != nil {
+			return m, false, err
+		}
+		if low.Last == seq {
+			return low.Tail, false, nil
+		}
 	}
 	column, ok := chain.ParseColumn(text)
 	if !ok {

@@ -79,7 +79,11 @@ func VerifyCopy(ctx context.Context, path string) (entries uint64, err error) {
 	if entries, err = r.Authenticate(ctx); err != nil {
 		return 0, err
 	}
-	for after := uint64(0); after < entries; {
+	low, err := r.lower(ctx)
+	if err != nil {
+		return 0, err
+	}
+	for after := low.Last; after < entries; {
 		list, err := r.Read(ctx, after, followed)
 		if err != nil {
 			return 0, err

@@ -39,9 +39,11 @@ func (r *reader) verify(ctx context.Context, pragma string) error {
 		return r.explain(ctx, err)
 	}
 	var count, last uint64
-	err = r.rows(ctx, func(rows *sql.Rows) error { return rows.Scan(&count, &last) }, "SELECT count(*), coalesce(max(seq), 0) FROM entry")
-	if err == nil && count != last {
-		return r.diagnose(ctx, fmt.Errorf("there are %d entries, and the last has position %d", count, last))
+	var archived uint64
+	err = r.rows(ctx, func(rows *sql.Rows) error { return rows.Scan(&count, &last, &archived) },
+		"SELECT count(*), coalesce(max(seq), 0), (SELECT coalesce(max(last), 0) FROM segment) FROM entry e WHERE seq > (SELECT coalesce(max(last), 0) FROM segment)")
+	if err == nil && count != last-min(last, archived) {
+		return r.diagnose(ctx, fmt.Errorf("there are %d entries after %d, and the last has position %d", count, archived, last))
 	}
 	return r.explain(ctx, err)
 }
@@ -58,7 +60,11 @@ func (r *reader) explain(ctx context.Context, err error) error {
 func (r *reader) diagnose(ctx context.Context, cause error) error {
 	const many = 1024
 	var known *CorruptError
-	for after := uint64(0); ; {
+	low, err := r.lower(ctx)
+	if err != nil {
+		low.Last = 0 // it cannot be read: from the first entry on
+	}
+	for after := low.Last; ; {
 		list, err := r.Read(ctx, after, many)
 		if errors.As(err, &known) {
 			known.Cause = cause

@@ -45,6 +45,8 @@ func (w *writer) tailAt(seq uint64) (m chain.MAC, err error) {
 		return w.tail, nil
 	case seq == 0:
 		return w.chain.First(), nil
+	case seq <= w.archived:
+		return m, refusal{fmt.Errorf("the entries up to %d are archived", w.archived)}
 	case seq > w.head:
 		return m, refusal{fmt.Errorf("the store has %d entries", w.head)}
 	}

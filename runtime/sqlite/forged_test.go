@@ -213,26 +213,6 @@ func TestForgedCallsStateAndCheckpoints(t *testing.T) {
 	require.Len(t, list, 8)
 }
 
-// TestChainBeginsAtACheckpoint removes the entries below a checkpoint, as an archive
-// will: those above it still verify, and no other entries can replace them.
-func TestChainBeginsAtACheckpoint(t *testing.T) {
-	_, closed := written(t)
-	change(t, closed, "DELETE FROM entry WHERE seq <= 6")
-	r, err := sqlite.OpenReader(closed, sqlite.WithKeys(closed+".keys"))
-	require.NoError(t, err)
-	list, err := r.Read(t.Context(), 6, 99)
-	require.NoError(t, err)
-	require.Len(t, list, 6)
-	require.NoError(t, r.Close())
-
-	change(t, closed, "UPDATE checkpoint SET tail = zeroblob(32)")
-	r, err = sqlite.OpenReader(closed, sqlite.WithKeys(closed+".keys"))
-	require.NoError(t, err)
-	_, err = r.Read(t.Context(), 6, 99)
-	require.ErrorIs(t, err, sqlite.ErrForged)
-	require.NoError(t, r.Close())
-}
-
 func TestReadersAuthenticate(t *testing.T) {
 	crashed, closed := written(t)
 	for _, path := range []string{crashed, closed} {

@@ -42,6 +42,8 @@ type storedHead struct {
 	Rooted uint64 `json:"rooted"`
 	Root   string `json:"root"`
 	MAC    string `json:"mac"`
+
+	Archived uint64 `json:"archived,omitempty"`
 }
 
 // newKeyFile returns the keys of a new store.
@@ -58,7 +60,7 @@ func (k *keyFile) encode(c *chain.Chain) ([]byte, error) {
 	m := c.Head(&k.head)
 	text, err := json.MarshalIndent(storedKeys{
 		Version: keyFileVersion, Store: hex.EncodeToString(k.ID[:]), Chain: k.Key[:], Keys: k.keys,
-		Head: &storedHead{k.head.Size, hex.EncodeToString(k.head.Tail[:]), k.head.Epoch, k.head.Rooted, hex.EncodeToString(k.head.Root[:]), hex.EncodeToString(m[:])},
+		Head: &storedHead{k.head.Size, hex.EncodeToString(k.head.Tail[:]), k.head.Epoch, k.head.Rooted, hex.EncodeToString(k.head.Root[:]), hex.EncodeToString(m[:]), k.head.Archived},
 	}, "", "  ")
 	return append(text, '\n'), err
 }
@@ -105,7 +107,7 @@ func decodeKeys(text []byte) (*keyFile, error) {
 			return nil, fmt.Errorf("%.80q is not %d bytes in hexadecimal", f.from, len(f.to))
 		}
 	}
-	k.head.Size, k.head.Epoch, k.head.Rooted = in.Head.Size, in.Head.Epoch, in.Head.Rooted
+	k.head.Size, k.head.Epoch, k.head.Rooted, k.head.Archived = in.Head.Size, in.Head.Epoch, in.Head.Rooted, in.Head.Archived
 	if want := chain.New(&k.Secret).Head(&k.head); !hmac.Equal(want[:], m[:]) {
 		return nil, errors.New("its head is not signed with its key")
 	}

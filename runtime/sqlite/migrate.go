@@ -23,11 +23,11 @@ var (
 )
 
 // firstVersion is the first version that this program supports. Version 1 had no authenticators; in versions 2 to
-// 4 no tree of the sessions proves where each of them ends.
-const firstVersion = 5
+// 4 no tree of the sessions proves where each of them ends; version 5 had no archive.
+const firstVersion = 6
 
 // whyFormer says why a store of an earlier version is refused, and what to do.
-const whyFormer = "in a store of an earlier version nothing proves where each session ends, " +
+const whyFormer = "in a store of an earlier version nothing proves where each session ends, or which entries were archived, " +
 	"so it cannot be continued; keep it with the program that wrote it, and begin a new one under another name"
 
 // applicationID is in the head of the file: "Ambt".

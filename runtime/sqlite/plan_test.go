@@ -39,7 +39,8 @@ func used(t *testing.T, path string) (s *Store, r *Reader) {
 	}
 	require.NoError(t, s.Append(ctx, []journal.Entry{{Seq: 401, Kind: "k", Session: "s", Leaf: []byte("{}")}}))
 	require.NoError(t, s.Apply(ctx, []Write{{Key: "a", Value: []byte("b")}, {Key: "c"}}))
-	require.NoError(t, s.SaveCheckpoint(ctx, 3, []byte("note")))
+	require.NoError(t, s.SaveCheckpoint(ctx, 2, []byte("note")))
+	require.NoError(t, s.Archive(ctx, Segment{First: 1, Last: 2}))
 	require.NoError(t, s.SaveCheckpoint(ctx, 401, []byte("note")))
 	require.NoError(t, s.Renew(ctx))
 	require.NoError(t, s.Erase(ctx, 1))
@@ -68,7 +69,7 @@ func used(t *testing.T, path string) (s *Store, r *Reader) {
 	_, err = r.Runs(ctx, "s1", 9, 50)
 	require.NoError(t, err)
 	_, err = r.Call(ctx, journal.CallKey{Session: "s1", Call: "c1"})
-	require.NoError(t, err)
+	require.ErrorAs(t, err, new(*journal.ArchivedError), "its first two entries are archived")
 	_, err = r.Unfinished(ctx)
 	require.NoError(t, err)
 	_, err = r.Keys(ctx, "a")
@@ -86,15 +87,18 @@ func used(t *testing.T, path string) (s *Store, r *Reader) {
 // usedOfJournal reads by session and by position, and the last checkpoints.
 func usedOfJournal(t *testing.T, r *Reader) {
 	t.Helper()
-	require.NoError(t, r.Back(t.Context(), "s1", 400, func(*journal.Entry) bool { return true }))
-	_, err := r.Entries(t.Context(), 7, 3)
+	require.NoError(t, r.Back(t.Context(), "s2", 400, func(*journal.Entry) bool { return true }))
+	_, err := r.Segments(t.Context())
+	require.NoError(t, err)
+	require.ErrorAs(t, r.archived(t.Context(), 1), new(*journal.ArchivedError))
+	_, err = r.Entries(t.Context(), 7, 3)
 	require.NoError(t, err)
 	_, err = r.Open(t.Context())
 	require.NoError(t, err)
 	require.NoError(t, r.VerifySessions(t.Context()))
 	plain, err := OpenReader(r.path)
 	require.NoError(t, err)
-	require.NoError(t, plain.Back(t.Context(), "s1", 400, func(*journal.Entry) bool { return true }))
+	require.NoError(t, plain.Back(t.Context(), "s2", 400, func(*journal.Entry) bool { return true }))
 	maps.Copy(r.stmts, plain.stmts)
 	require.NoError(t, plain.Close())
 	_, err = r.RecentCheckpoints(t.Context(), 400, 2)
@@ -104,18 +108,18 @@ func usedOfJournal(t *testing.T, r *Reader) {
 // scans are the statements that read all rows of a table, with the reason why they may. The text is a
 // part of the statement; every part must be met.
 var scans = map[string]string{
-	"DELETE FROM private WHERE session = ?":             "an operator erases a session now and then; an index would be written with every sensitive value",
-	"SELECT count(*), coalesce(max(seq), 0) FROM entry": "a check of the whole file, which an operator asks for",
-	"FROM checkpoint ORDER BY size":                     "a verification compares all checkpoints",
-	"FROM owner o LEFT JOIN node t ON true":             "a verification reads all of the tree of the sessions",
-	"call_settled WHERE true ORDER BY":                  "the newest calls, in the order of the table, up to the limit",
-	"call_settled WHERE true AND call = ?":              "an id without its session: an index of ids, which are random, would be written with every call",
-	"call_settled WHERE true AND call >= ?":             "an id that is cut, as it was typed",
-	"call_settled WHERE true AND opened_at >= ? ORDER":  "more than 10,000 calls were opened since that time: the newest of them, in the order of the table, up to the limit",
+	"DELETE FROM private WHERE session = ?":            "an operator erases a session now and then; an index would be written with every sensitive value",
+	"FROM segment ORDER BY last":                       "all segments are listed",
+	"FROM checkpoint ORDER BY size":                    "a verification compares all checkpoints",
+	"FROM owner o LEFT JOIN node t ON true":            "a verification reads all of the tree of the sessions",
+	"call_settled WHERE true ORDER BY":                 "the newest calls, in the order of the table, up to the limit",
+	"call_settled WHERE true AND call = ?":             "an id without its session: an index of ids, which are random, would be written with every call",
+	"call_settled WHERE true AND call >= ?":            "an id that is cut, as it was typed",
+	"call_settled WHERE true AND opened_at >= ? ORDER": "more than 10,000 calls were opened since that time: the newest of them, in the order of the table, up to the limit",
 }
 
 // scan matches the line of a plan that reads all of a table, without an index that has a part of its rows.
-var scan = regexp.MustCompile(`^SCAN (entry|call|private|state|checkpoint|key|node|session|c|e|t|p)( USING (COVERING )?INDEX sqlite_autoindex.*)?( LEFT-JOIN)?$`)
+var scan = regexp.MustCompile(`^SCAN (entry|call|private|state|checkpoint|key|node|session|segment|c|e|t|p|g)( USING (COVERING )?INDEX sqlite_autoindex.*)?( LEFT-JOIN)?$`)
 
 // TestNoStatementScans asks SQLite how it executes every statement of a store.
 func TestNoStatementScans(t *testing.T) {

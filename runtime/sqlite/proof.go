@@ -84,7 +84,14 @@ FROM owner o LEFT JOIN node t ON true`)
 	if err != nil {
 		return err
 	}
+	low, err := r.lower(ctx)
+	if err != nil {
+		return err
+	}
 	err = trie.Each(p, p.root, false, func(l *trie.Leaf) error {
+		if l.Last <= low.Last { // its last entry is in a segment
+			return nil
+		}
 		m, _, err := r.stored(ctx, l.Last)
 		if err == nil && chain.LinkOf(m) != l.Tail {
 			err = r.forged(l.Last, whatSession)

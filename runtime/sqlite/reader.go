@@ -47,7 +47,7 @@ func (r *reader) close() error {
 }
 
 const entryColumns = "e.seq, e.at, e.kind, e.session, e.run, e.call, e.tool, e.mark, e.leaf, p.seq IS NOT NULL, p.data, " +
-	"e.mac, (SELECT mac FROM entry WHERE seq = e.seq - 1) FROM entry e LEFT JOIN private p ON p.seq = e.seq"
+	"e.mac, (SELECT mac FROM entry WHERE seq = e.seq - 1), g.data, g.mac FROM entry e LEFT JOIN private p ON p.seq = e.seq LEFT JOIN segment g ON g.last = e.seq - 1"
 
 // Read returns the entries after a position. See [journal.Journal]. Where the file
 // is damaged the error is a [*CorruptError], where an entry is not one of the
@@ -66,25 +66,32 @@ func (r *reader) Read(ctx context.Context, after uint64, limit int) ([]journal.E
 		return list, nil
 	case errors.Is(err, chain.ErrMAC):
 		return list, r.forged(last+1, chain.NotAuthentic)
-	case errors.Is(err, pages.ErrMissing), damaged(err):
+	case errors.Is(err, pages.ErrArchived), errors.Is(err, pages.ErrMissing), damaged(err):
+		if err := r.absent(ctx, last+1, err); err != nil {
+			return list, err
+		}
 		return list, &CorruptError{Path: r.path, Readable: last, Damaged: last + 1, Cause: err}
 	}
 	return list, fmt.Errorf("read %q: %w", r.path, err)
 }
 
 // Call returns the entries of a call in their order. See [journal.Journal]. The index of the calls says where they
-// are: the error is an [*IndexError] where one of them is not of the call.
+// are: the error is an [*IndexError] where one of them is not of the call, and a [*journal.ArchivedError] where some of
+// them are archived. Of a call that is archived altogether there are none.
 func (r *reader) Call(ctx context.Context, key journal.CallKey) ([]journal.Entry, error) {
 	if key.Call == "" { // entries that are of no call
 		return nil, nil
 	}
 	list, err := r.entries(ctx, "SELECT "+entryColumns+` WHERE e.seq IN (
   SELECT value FROM json_each((SELECT '[' || entries || ']' FROM call WHERE session = ?1 AND call = ?2))
-  UNION ALL SELECT seq FROM entry WHERE seq > (SELECT indexed FROM owner) AND session = ?1 AND call = ?2) ORDER BY e.seq`, key.Session, key.Call)
+  UNION ALL SELECT seq FROM entry WHERE seq > (SELECT indexed FROM owner) AND session = ?1 AND call = ?2) AND `+lowerEnd+" ORDER BY e.seq", key.Session, key.Call)
 	for i := range list {
 		if e := &list[i]; e.Session != key.Session || e.Call != key.Call {
 			return list[:i], &IndexError{r.path, e.Seq, fmt.Sprintf("it says that the entry is of call %q in session %q", key.Call, key.Session)}
 		}
+	}
+	if err == nil && len(list) > 0 && list[0].Mark != journal.MarkOpened {
+		err = r.beginning(ctx, key)
 	}
 	return list, err
 }
@@ -95,8 +102,8 @@ func (r *reader) entries(ctx context.Context, query string, args ...any) (list [
 		var e journal.Entry
 		var at sql.NullInt64
 		var private bool
-		var stored, before []byte
-		if err := rows.Scan(&e.Seq, &at, &e.Kind, &e.Session, &e.Run, &e.Call, &e.Tool, &e.Mark, &e.Leaf, &private, &e.Private, &stored, &before); err != nil {
+		var stored, before, data, mac []byte
+		if err := rows.Scan(&e.Seq, &at, &e.Kind, &e.Session, &e.Run, &e.Call, &e.Tool, &e.Mark, &e.Leaf, &private, &e.Private, &stored, &before, &data, &mac); err != nil {
 			return err
 		}
 		if at.Valid {
@@ -105,7 +112,7 @@ func (r *reader) entries(ctx context.Context, query string, args ...any) (list [
 		if private && e.Private == nil {
 			e.Private = []byte{}
 		}
-		if r.secret != nil && !r.verified(&e, stored, before) {
+		if r.secret != nil && !r.verified(&e, stored, before, data, mac) {
 			return r.forged(e.Seq, chain.NotAuthentic)
 		}
 		list = append(list, e)
@@ -114,8 +121,9 @@ func (r *reader) entries(ctx context.Context, query string, args ...any) (list [
 	return list, err
 }
 
-// verified reports whether an entry verifies, by the column mac of the one before it.
-func (r *reader) verified(e *journal.Entry, stored, before []byte) bool {
+// verified reports whether an entry verifies, by the column mac of the one before it, or by the row of the segment that
+// ends with that.
+func (r *reader) verified(e *journal.Entry, stored, before, data, mac []byte) bool {
 	l := chain.Link{Chain: chain.New(r.secret)}
 	column, ok := chain.ParseColumn(stored)
 	if !ok {
@@ -124,6 +132,11 @@ func (r *reader) verified(e *journal.Entry, stored, before []byte) bool {
 	if e.Seq == 1 {
 		l.Last = l.Chain.First()
 		return l.Next(e, &column)
+	}
+	if data != nil {
+		segment, ok := l.Chain.ReadSegment(e.Seq-1, data, mac)
+		l.Last = segment.Tail
+		return ok && l.Next(e, &column)
 	}
 	previous, ok := chain.ParseColumn(before)
 	l.Last = previous.MAC

@@ -32,7 +32,7 @@ func (s *Store) base() *chain.Head {
 	if s.renewal == nil {
 		return &s.ring.head
 	}
-	return &chain.Head{Tail: chain.New(s.secret).First()}
+	return &chain.Head{Tail: chain.New(s.secret).First()} // compare goes on from the last segment
 }
 
 // renew records that the store was restored. What has to be known of the former one

@@ -61,7 +61,10 @@ func (r *reader) walk(ctx context.Context, session string, at pages.Step, f func
 		case err == nil:
 		case errors.Is(err, chain.ErrMAC):
 			return r.first(ctx, r.forged(at.Seq, whatSession))
-		case errors.Is(err, pages.ErrMissing), damaged(err):
+		case errors.Is(err, pages.ErrArchived), errors.Is(err, pages.ErrMissing), damaged(err):
+			if err := r.absent(ctx, at.Seq, err); err != nil {
+				return err
+			}
 			return &CorruptError{Path: r.path, Readable: at.Seq - 1, Damaged: at.Seq, Cause: err}
 		default:
 			return fmt.Errorf("read %q: %w", r.path, err)
@@ -94,19 +97,30 @@ func (r *Reader) end(ctx context.Context, session string) (at pages.Step, err er
 // provedEnd returns the step to the last entry of a session, by the tree of the sessions and the entries that
 // it does not cover.
 func (r *Reader) provedEnd(ctx context.Context, session string) (pages.Step, error) {
+	for {
+		at, rooted, err := r.provedOnce(ctx, session)
+		var gone *journal.ArchivedError
+		if !errors.As(err, &gone) || gone.Last <= rooted {
+			return at, err
+		} // entries were archived after the tree was read, which covers these now
+	}
+}
+
+// provedOnce is provedEnd by the tree as it is now. It returns how many entries that covers.
+func (r *Reader) provedOnce(ctx context.Context, session string) (at pages.Step, rooted uint64, err error) {
 	proof, err := r.proof(ctx, chain.New(r.secret).Name(session))
 	if err != nil {
-		return pages.Step{}, err
+		return pages.Step{}, 0, err
 	}
 	leaf, found, err := trie.Find(proof, proof.root, chain.New(r.secret).Name(session))
 	if err != nil {
-		return pages.Step{}, forgedSession(r.path, session, err)
+		return pages.Step{}, proof.rooted, forgedSession(r.path, session, err)
 	}
-	at := pages.Step{Seq: leaf.Last, Link: leaf.Tail, Linked: found}
+	at = pages.Step{Seq: leaf.Last, Link: leaf.Tail, Linked: found}
 	for after := proof.rooted; ; {
 		list, err := r.Read(ctx, after, followed)
 		if err != nil {
-			return pages.Step{}, err
+			return pages.Step{}, proof.rooted, err
 		}
 		for i := range list {
 			if list[i].Session == session {
@@ -114,7 +128,7 @@ func (r *Reader) provedEnd(ctx context.Context, session string) (pages.Step, err
 			}
 		}
 		if after += uint64(len(list)); len(list) < followed {
-			return at, nil
+			return at, proof.rooted, nil
 		}
 	}
 }
@@ -138,7 +152,7 @@ func (r *reader) Entries(ctx context.Context, seqs ...uint64) ([]journal.Entry, 
 	if err != nil {
 		return nil, err
 	}
-	found, err := r.entries(ctx, "SELECT "+entryColumns+" WHERE e.seq IN (SELECT value FROM json_each(?)) ORDER BY e.seq", string(asked))
+	found, err := r.entries(ctx, "SELECT "+entryColumns+" WHERE e.seq IN (SELECT value FROM json_each(?)) AND "+lowerEnd+" ORDER BY e.seq", string(asked))
 	if err != nil {
 		return nil, err
 	}
@@ -150,6 +164,9 @@ func (r *reader) Entries(ctx context.Context, seqs ...uint64) ([]journal.Entry, 
 	for _, seq := range seqs {
 		i, ok := at[seq]
 		if !ok {
+			if err := r.archived(ctx, seq); err != nil {
+				return nil, fmt.Errorf("read %q: %w", r.path, err)
+			}
 			return nil, fmt.Errorf("read %q: entry %d: %w", r.path, seq, journal.ErrNoEntry)
 		}
 		list = append(list, found[i])

@@ -114,7 +114,8 @@ func (w *writer) reopen(session string, x *end, many uint32) error {
 // sessions go on. After any other it is not known what the disk can do.
 func believed(err error) error {
 	var corrupt *CorruptError
-	if errors.Is(err, ErrForged) || errors.As(err, &corrupt) {
+	var archived *journal.ArchivedError
+	if errors.Is(err, ErrForged) || errors.As(err, &corrupt) || errors.As(err, &archived) {
 		return refusal{err}
 	}
 	return err
@@ -147,7 +148,7 @@ func (w *writer) plant() error {
 // tree, and of the entries that it does not cover.
 func (s *Store) continueAt(ctx context.Context, at *standing) error {
 	w := &s.w
-	w.head, w.tail, w.rooted, w.root = at.last, at.tail, at.rooted, at.root
+	w.head, w.tail, w.rooted, w.root, w.archived = at.last, at.tail, at.rooted, at.root, at.low.Last
 	w.ends = ends{swept: w.rooted}
 	touched := map[string]*end{}
 	for i := range at.since {

@@ -36,7 +36,8 @@ type writer struct {
 	tail          chain.MAC // the authenticator of the last entry
 	rooted        uint64    // the entries that the tree of the sessions covers
 	root          trie.Root
-	ends          ends // of the sessions
+	archived      uint64 // entries that are in segments
+	ends          ends   // of the sessions
 	back          func(ctx context.Context, session string, at pages.Step, f func(*journal.Entry) bool) error
 	chain         *chain.Chain
 	frames, moved int64 // of the write-ahead log, at the last checkpoint
@@ -188,7 +189,7 @@ func (w *writer) transact(f func() error) error {
 		}
 		_, _ = w.c.exec("ROLLBACK") // which SQLite may have done already
 	}
-	w.head, w.tail, w.rooted, w.root, w.due = before.Size, before.Tail, before.Rooted, before.Root, due
+	w.head, w.tail, w.rooted, w.root, w.archived, w.due = before.Size, before.Tail, before.Rooted, before.Root, before.Archived, due
 	w.ends.takeBack(changed)
 	if full(err) {
 		return w.takenBack(err, before)
@@ -282,5 +283,5 @@ func (w *writer) checkpoint() {
 // durable returns the head as far as the disk has it. w.mu is held, and no
 // transaction is under way.
 func (w *writer) durable() chain.Head {
-	return chain.Head{Size: w.head, Tail: w.tail, Epoch: uint64(w.epoch), Rooted: w.rooted, Root: w.root}
+	return chain.Head{Size: w.head, Tail: w.tail, Epoch: uint64(w.epoch), Rooted: w.rooted, Root: w.root, Archived: w.archived}
 }

@@ -84,6 +84,31 @@ func (a *Approvals[C]) Restore(book *consent.Books) {
 	a.book = book
 }
 
+// Put adds the book of a session that is read into memory, unless it has stayed.
+func (a *Approvals[C]) Put(session string, book *consent.Book) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.book.Put(session, book)
+	a.arm()
+}
+
+// Has reports whether the book of a session is in memory.
+func (a *Approvals[C]) Has(session string) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.book.Has(session)
+}
+
+// Leave notes that a session leaves memory, in which nothing is open: its requests have no call any more. Its grants, and
+// its requests as long as they are retained, stay.
+func (a *Approvals[C]) Leave(session string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, id := range a.book.Leave(session) {
+		delete(a.calls, id)
+	}
+}
+
 // Attach says which call waits for a request of an earlier process.
 func (a *Approvals[C]) Attach(request string, c C) {
 	a.mu.Lock()

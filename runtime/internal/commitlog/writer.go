@@ -145,6 +145,15 @@ func (w *Writer) settle() {
 	}
 }
 
+// SettleOf adds an entry with the changes of the book of a session that no entry has taken along, if there are some.
+func (w *Writer) SettleOf(session string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if _, some := w.pending[session]; some {
+		w.add(&journal.Record{Kind: journal.KindConsent, At: w.cfg.Sched.Now().Round(0).UTC(), Session: session}, nil)
+	}
+}
+
 // HoldBatch keeps the entries that are added until ReleaseBatch in one batch, which is durable as a
 // whole or not at all. Several goroutines may hold it, and none of them may flush meanwhile.
 func (w *Writer) HoldBatch() {

@@ -126,8 +126,17 @@ func withSnapshots(t *testing.T, entries []journal.Entry, rnd *rand.Rand, engine
 	return s
 }
 
-// snapshot writes a snapshot at times.
+// snapshot writes a snapshot at times, and at times lets the session leave memory, so that the next step loads it.
 func (w *world) snapshot() error {
+	if w.snaps.IntN(3) == 0 {
+		err := w.perform(func() error {
+			w.tally["unloads"] += w.hooks.Unload()
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
 	if w.snaps.IntN(6) > 0 {
 		return nil
 	}
@@ -148,6 +157,9 @@ func (w *world) checkSnapshots() error {
 	e := compiled.Engine
 	whole, err := history.Read(w.ctx, w.shop, e, bookKey)
 	if err != nil {
+		return err
+	}
+	if err := checkHoldings(w.ctx, w.shop, e, whole); err != nil {
 		return err
 	}
 	for _, id := range []string{session.ID, ""} {

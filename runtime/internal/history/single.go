@@ -24,11 +24,16 @@ type Single struct {
 	Commands map[string]bool              // as in a History; of no session
 	Last     uint64                       // position of the last entry of the session
 	Tail     int                          // entries behind the snapshot
+	Others   *journal.Checkpoint          // as in the snapshot; of no session
 
 	engine *rules.Engine
 	calls  map[string]*folded
 	pages  []uint64
-	fresh  map[string]bool // of Ended: not as the pages say
+	paged  map[string]uint64 // of Ended: the last page with it
+	fresh  map[string]bool   // of Ended: not as the pages say
+
+	was      map[string]journal.EndedCall // the calls that had ended and are read from their entries
+	archived map[string]bool              // of Ended: later entries are about them, and their own are archived
 }
 
 // A folded is a call that is read from its entries.
@@ -42,16 +47,25 @@ type folded struct {
 // the entries behind that, and those of the calls that these are about. It says the same as Read, but for the calls
 // that had ended by then: of those it has references. key is that of the books of requests.
 func ReadSession(ctx context.Context, j journal.Journal, engine *rules.Engine, key []byte, session string) (*Single, error) {
+	return readSession(ctx, j, engine, key, session, false)
+}
+
+// readSession is ReadSession. With whole it reads the calls that had ended from their entries too.
+func readSession(ctx context.Context, j journal.Journal, engine *rules.Engine, key []byte, session string, whole bool) (*Single, error) {
 	s := &Single{
 		Session: Session{ID: session, Open: map[string]map[string]string{}}, Ended: map[string]journal.EndedCall{}, Commands: map[string]bool{},
-		engine: engine, calls: map[string]*folded{}, fresh: map[string]bool{},
+		engine: engine, calls: map[string]*folded{}, fresh: map[string]bool{}, paged: map[string]uint64{}, was: map[string]journal.EndedCall{},
 	}
-	snapshot, tail, err := tailOf(ctx, j, session)
+	snapshot, tail, over, err := tailOf(ctx, j, session)
 	if err != nil {
 		return nil, err
 	}
 	if err := s.begin(ctx, j, key, snapshot); err != nil {
 		return nil, fmt.Errorf("the snapshot of session %q: %w", session, err)
+	}
+	s.Over = s.Over || over
+	if whole {
+		s.reviveAll()
 	}
 	if err := s.revive(ctx, j, snapshot, tail); err != nil {
 		return nil, err
@@ -80,8 +94,8 @@ type placed struct {
 }
 
 // tailOf returns the latest snapshot of a session, nil when there is none, and the entries that it does not take
-// in, in their order.
-func tailOf(ctx context.Context, j journal.Journal, session string) (snapshot *placed, tail []placed, err error) {
+// in, in their order; over: all entries that there were are archived.
+func tailOf(ctx context.Context, j journal.Journal, session string) (snapshot *placed, tail []placed, over bool, err error) {
 	err = back(ctx, j, session, math.MaxUint64, nil, func(r placed) bool {
 		switch {
 		case r.Kind == journal.KindSnapshot && snapshot == nil && r.Snapshot != nil:
@@ -94,7 +108,8 @@ func tailOf(ctx context.Context, j journal.Journal, session string) (snapshot *p
 		return true
 	})
 	slices.Reverse(tail)
-	return snapshot, tail, err
+	over, err = readable(err, snapshot)
+	return snapshot, tail, over, err
 }
 
 // back calls f with the records of a session before a position, the last one first. It decodes only those that
@@ -125,7 +140,7 @@ func (s *Single) begin(ctx context.Context, j journal.Journal, key []byte, r *pl
 		return fmt.Errorf("it has no book, or no rules")
 	}
 	s.configure(r.Record)
-	s.Runs, s.Over, s.pages, s.Last = of.Runs, of.Over, slices.Clone(of.Pages), of.Last
+	s.Runs, s.Over, s.pages, s.Last, s.Others = of.Runs, of.Over, slices.Clone(of.Pages), of.Last, of.Others
 	for _, run := range of.Open {
 		s.Open[run.Run] = run.Metadata
 	}
@@ -162,7 +177,7 @@ func (s *Single) readPages(ctx context.Context, j journal.Journal, of *journal.S
 			return fmt.Errorf("entry %d is no page of it", pages[i].Seq)
 		}
 		for _, c := range r.Page.Ended {
-			s.Ended[c.Call] = c
+			s.Ended[c.Call], s.paged[c.Call] = c, pages[i].Seq
 		}
 	}
 	for _, c := range of.Ended {
@@ -185,6 +200,14 @@ func (s *Single) past(yield func(rules.PastCall) bool) {
 	}
 }
 
+// reviveAll makes revive read all calls that have ended.
+func (s *Single) reviveAll() {
+	for id, c := range s.Ended {
+		s.calls[id], s.was[id] = &folded{opened: c.Opened, past: c.Past}, c
+	}
+	clear(s.Ended)
+}
+
 // revive reads the calls that a snapshot calls live, and those that had ended by then and that later entries are
 // about, from their own entries.
 func (s *Single) revive(ctx context.Context, j journal.Journal, snapshot *placed, tail []placed) error {
@@ -194,26 +217,15 @@ func (s *Single) revive(ctx context.Context, j journal.Journal, snapshot *placed
 	for _, r := range tail {
 		for _, id := range []string{r.Call, earlierOf(r.Record)} {
 			if c, ended := s.Ended[id]; ended {
-				s.calls[id] = &folded{opened: c.Opened, past: c.Past}
+				s.calls[id], s.was[id] = &folded{opened: c.Opened, past: c.Past}, c
 				delete(s.Ended, id)
 			}
 		}
 	}
-	first := uint64(math.MaxUint64)
-	for _, c := range s.calls {
-		first = min(first, c.opened)
+	entries, err := s.entriesOf(ctx, j, snapshot)
+	if s.stay(err) {
+		entries, err = s.entriesOf(ctx, j, snapshot)
 	}
-	if first == math.MaxUint64 {
-		return nil
-	}
-	var entries []placed
-	about := func(e *journal.Entry) bool { return e.Seq <= first || s.calls[e.Call] != nil }
-	err := back(ctx, j, s.ID, snapshot.Snapshot.Last+1, about, func(r placed) bool {
-		if s.calls[r.Call] != nil {
-			entries = append(entries, r)
-		}
-		return r.seq > first
-	})
 	if err != nil {
 		return err
 	}
@@ -228,6 +240,25 @@ func (s *Single) revive(ctx context.Context, j journal.Journal, snapshot *placed
 		}
 	}
 	return nil
+}
+
+// entriesOf returns the entries of the calls of s that its snapshot takes in, the last one first.
+func (s *Single) entriesOf(ctx context.Context, j journal.Journal, snapshot *placed) (entries []placed, err error) {
+	first := uint64(math.MaxUint64)
+	for _, c := range s.calls {
+		first = min(first, c.opened)
+	}
+	if first == math.MaxUint64 {
+		return nil, nil
+	}
+	about := func(e *journal.Entry) bool { return e.Seq <= first || s.calls[e.Call] != nil }
+	err = back(ctx, j, s.ID, snapshot.Snapshot.Last+1, about, func(r placed) bool {
+		if s.calls[r.Call] != nil {
+			entries = append(entries, r)
+		}
+		return r.seq > first
+	})
+	return entries, err
 }
 
 // earlierOf returns the call whose outcome a record repeats, empty for none.
@@ -292,7 +323,7 @@ func (s *Single) call(r placed) error {
 			s.calls[r.Call] = c
 		}
 		c.Call, c.opened = open(r), r.seq
-	case (c == nil || c.Call == nil) && s.Over: // late news of a call that the snapshot has not
+	case (c == nil || c.Call == nil) && (s.Over || s.archived[r.Call]): // late news of a call that the snapshot has not, or has by reference
 		return nil
 	case c == nil || c.Call == nil:
 		return fmt.Errorf("call %q has no beginning", r.Call)

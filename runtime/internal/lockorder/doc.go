@@ -15,7 +15,7 @@
 // last two, which only a simulated clock needs, may follow any. The executor calls no handler,
 // policy, approver, observer or participant under a lock. The build tag ambitdebug checks the order.
 //
-//   - Sessions, sessions.mu of engine: the sessions by id, and the reading of the journal; then Session, Approvals, CommitLog, Commands.
+//   - Sessions, Set.mu of residence: which sessions are in memory, and the idle ones; then Session, Approvals, CommitLog, Scheduler.
 //   - Call, call.mu of engine: the phase, attempt, state, fence and parts of one call; then Session, Batch, Approvals, Slots, Events, CommitLog, Sink, Faults, Turn, Parts.
 //   - Session, Session.mu of engine: the rule state, records, runs and reservations of a session; then Batch, Approvals, Slots, Events, CommitLog, Sink, Faults, Turn.
 //   - Batch, Writer.hold of commitlog: shared, it keeps entries in one write of the journal; then Approvals, Events, CommitLog, Sink, Faults.
@@ -28,6 +28,7 @@
 //   - Turn, Blocked.mu of session: the tools that are blocked in a turn; a leaf.
 //   - Parts, Transaction.mu of transaction: the parts of an attempt at participants; a leaf.
 //   - Commands, Once.mu of commands: the nonces of imported commands; a leaf.
+//   - Holdings, Ledger.mu of holdings: what sessions have that must be found without reading them; a leaf.
 //   - Undos, Handlers.mu of undo: the undo handlers that run; a leaf.
 //   - Workers, Pool.mu of workers: the workers, and which are free; a leaf.
 //   - Worker, Worker.mu of workers: the timer of a worker; a leaf.

@@ -27,6 +27,7 @@ type Past[C any] struct {
 	Sched   *sched.Scheduler
 	Quiet   func(C) bool // reports whether no code of a call runs any more
 	Report  func(*action.CallError)
+	Pin     func() func() // loads the session, and keeps it in memory until the result is called
 }
 
 // Find returns the record of a call, or the reference to it. Both are nil where there is none, and for the nil pointer.
@@ -34,6 +35,7 @@ func (p *Past[C]) Find(id string) (*session.Record[C], *ended.Call) {
 	if p == nil {
 		return nil, nil
 	}
+	defer p.Pin()()
 	p.Lock.Lock()
 	defer p.Lock.Unlock()
 	id = wording.ValidUTF8(id)

@@ -23,6 +23,7 @@ type Memory[C any] struct {
 	made    int               // the number of the last id of a call that Add made, or an earlier process
 	number  int               // calls of the session
 	runs    int               // ids of runs that NextRun made
+	past    uint64            // events of states that were dropped
 	changes []rules.Event     // for the next entry of the session
 	queues  bool              // there is a journal, which takes the changes
 	observe func(rules.Event) // gets every change; nil: none is set
@@ -41,14 +42,38 @@ func New[C any](e *rules.Engine, queues bool, observe func(rules.Event)) Memory[
 
 // Restore replaces the state of the rules by that of a journal. A session that has ended is shut (SEMANTICS 1.4.5).
 func (m *Memory[C]) Restore(of *history.Session) {
-	m.rules, m.runs, m.forgot = of.State, of.Runs, of.Over
+	m.rules, m.runs, m.forgot = of.State, max(m.runs, of.Runs), of.Over
 	if of.Over {
 		m.Undos.Shut()
 	}
 }
 
+// Drop drops the state of the rules and the records of the calls, which a journal has. What Restore and Add then add is
+// that of the same session: ids that were made are not made again, and the list of calls of a run that is open stays
+// the one that its parts have. It reports false, and drops nothing, when no entry has taken the latest changes.
+func (m *Memory[C]) Drop(open func(run string) bool) bool {
+	if len(m.changes) > 0 {
+		return false
+	}
+	m.past += m.rules.Version() + 1
+	m.rules, m.calls, m.number = nil, index[C]{}, 0
+	m.ended, m.recent = ended.Calls{}, nil
+	for run, x := range m.byRun {
+		if x.last = nil; !open(run) {
+			delete(m.byRun, run)
+		}
+	}
+	return true
+}
+
+// Clear sets the state of the rules to that of a new session.
+func (m *Memory[C]) Clear(e *rules.Engine) { m.rules = e.NewState() }
+
 // Rules returns the state of the rules, to read.
 func (m *Memory[C]) Rules() *rules.State { return m.rules }
+
+// Version grows with every event of the rules. Between two equal versions nothing happened.
+func (m *Memory[C]) Version() uint64 { return m.past + m.rules.Version() }
 
 // Add adds the record of a new call to its run and returns nothing, or the record, or the reference, that has the same
 // id already. It makes the id of a record that has none.

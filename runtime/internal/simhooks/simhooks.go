@@ -36,6 +36,10 @@ type Hooks struct {
 	// Snapshot is set by Recover. It writes a snapshot of a session, empty for what belongs to none, and a page
 	// where at least so many ended calls are on none.
 	Snapshot func(ctx context.Context, session string, least int) error
+
+	// Unload is set by Recover. It lets the sessions leave memory in which nothing is open, and returns how many have
+	// left. In a simulation no session leaves otherwise.
+	Unload func() int
 }
 
 // ContextOf returns the context of a call that does not end with a caller's context. h may be nil.

@@ -33,6 +33,8 @@ const (
 	domainState      = "ambit store state 1\n"
 	domainName       = "ambit store session name 1\n"
 	domainRoot       = "ambit store root 1\n"
+	domainSegment    = "ambit store segment 1\n"
+	domainArchived   = "ambit store head 3\n"
 )
 
 // FlagMore is a flag of an entry, which are the first byte of its column mac: more
@@ -59,6 +61,8 @@ type Head struct {
 
 	Rooted uint64     // the entries that Root is about
 	Root   [Size]byte // of the tree of the sessions
+
+	Archived uint64 // entries that are in segments and not in the store
 }
 
 // NotAuthentic is the text of ErrMAC.
@@ -151,7 +155,10 @@ func (c *Chain) State(key string, value []byte) MAC {
 
 // Head returns the authenticator of a head.
 func (c *Chain) Head(h *Head) MAC {
-	c.begin(domainHead)
+	if c.begin(domainHead); h.Archived > 0 {
+		c.begin(domainArchived)
+		c.number(h.Archived)
+	}
 	c.number(h.Size)
 	c.buf = append(c.buf, h.Tail[:]...)
 	c.number(h.Epoch)

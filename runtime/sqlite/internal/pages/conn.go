@@ -21,7 +21,8 @@ type conn struct {
 	tls              *libc.TLS
 	db               uintptr
 	entries, private uintptr // the statements
-	mac, checkpoint  uintptr // likewise; 0: not needed yet
+	mac, segment     uintptr // likewise; 0: not needed yet
+	archived         uintptr // likewise
 	texts            texts
 	chain            *chain.Chain // nil: not needed yet
 	column           chain.Column // the column mac of the last entry that was read
@@ -32,7 +33,8 @@ type conn struct {
 const (
 	entriesAfter = "SELECT seq, at, kind, session, run, call, tool, mark, leaf, mac FROM entry WHERE seq > ? ORDER BY seq"
 	macOf        = "SELECT mac FROM entry WHERE seq = ?"
-	checkpointOf = "SELECT tail, note, mac FROM checkpoint WHERE size = ?"
+	segmentOf    = "SELECT data, mac FROM segment WHERE last = ?"
+	archivedTo   = "SELECT last FROM segment WHERE last > ? ORDER BY last DESC LIMIT 1"
 	privateAfter = "SELECT seq, data FROM private WHERE seq > ? ORDER BY seq"
 )
 
@@ -70,7 +72,7 @@ func (s *conn) open(source string) (err error) {
 // close releases everything. What it closes has written nothing, so that there is no
 // error to report.
 func (s *conn) close() {
-	for _, stmt := range []uintptr{s.entries, s.private, s.mac, s.checkpoint} {
+	for _, stmt := range []uintptr{s.entries, s.private, s.mac, s.segment, s.archived} {
 		sqlite3.Xsqlite3_finalize(s.tls, stmt)
 	}
 	sqlite3.Xsqlite3_close_v2(s.tls, s.db)

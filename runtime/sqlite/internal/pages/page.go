@@ -26,6 +26,13 @@ func (s *conn) read(ctx context.Context, keys *chain.Secret, after uint64, limit
 	if err != nil || !more {
 		return nil, err
 	}
+	gone, err := s.one(&s.archived, archivedTo, after, func(uintptr) error { return nil })
+	switch {
+	case err != nil:
+		return nil, err
+	case gone:
+		return nil, ErrArchived
+	}
 	link, err := s.linkAfter(keys, after)
 	if err != nil {
 		return nil, err

@@ -14,6 +14,9 @@ import (
 // ErrMissing says that there are entries after one that is not there.
 var ErrMissing = errors.New("the entry is missing")
 
+// ErrArchived says that an entry is in a segment.
+var ErrArchived = errors.New("the entry is archived")
+
 // A Pool holds the connections that read pages, each made when it is needed. The zero
 // value has none.
 type Pool struct {

@@ -8,8 +8,8 @@ import (
 )
 
 // linkAfter returns what the entry after a position is chained to; nil without
-// keys. Where the entry at the position is not there any more, the checkpoint of
-// that size stands in for it.
+// keys. Where the entry at the position is not there any more, the segment that ends
+// with it stands in for it.
 func (s *conn) linkAfter(keys *chain.Secret, after uint64) (*chain.Link, error) {
 	if keys == nil {
 		return nil, nil
@@ -33,16 +33,16 @@ func (s *conn) linkAfter(keys *chain.Secret, after uint64) (*chain.Link, error) 
 	if err != nil || found {
 		return l, err
 	}
-	found, err = s.one(&s.checkpoint, checkpointOf, after, func(stmt uintptr) error { return s.beginAt(l, stmt, after) })
+	found, err = s.one(&s.segment, segmentOf, after, func(stmt uintptr) error { return s.beginAt(l, stmt, after) })
 	if err == nil && !found {
 		err = ErrMissing
 	}
 	return l, err
 }
 
-// beginAt begins a chain at a checkpoint.
-func (s *conn) beginAt(l *chain.Link, stmt uintptr, size uint64) error {
-	var parts [3][]byte
+// beginAt begins a chain at a segment.
+func (s *conn) beginAt(l *chain.Link, stmt uintptr, last uint64) error {
+	var parts [2][]byte
 	for i := range parts {
 		b, err := s.bytes(stmt, int32(i), sqlite3.SQLITE_BLOB)
 		if err != nil {
@@ -50,10 +50,11 @@ func (s *conn) beginAt(l *chain.Link, stmt uintptr, size uint64) error {
 		}
 		parts[i] = append([]byte(nil), b...)
 	}
-	if !s.chain.Holds(size, parts[1], parts[0], parts[2]) {
+	segment, ok := s.chain.ReadSegment(last, parts[0], parts[1])
+	if !ok {
 		return chain.ErrMAC
 	}
-	l.Last = chain.MAC(parts[0])
+	l.Last = segment.Tail
 	return nil
 }
 

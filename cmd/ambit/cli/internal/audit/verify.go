@@ -200,8 +200,12 @@ func (w *whole) Authenticate(ctx context.Context) (n uint64, err error) {
 		return n, err
 	}
 	w.entries = n
-	w.progress.Step("verifying", n)
-	return n, store.EachEntry(ctx, w.Reader, 0, func(*journal.Entry) error { w.progress.Add(1); return nil })
+	archived, err := w.Reader.Archived(ctx)
+	if err != nil {
+		return n, err
+	}
+	w.progress.Step("verifying", n-archived)
+	return n, store.EachEntry(ctx, w.Reader, archived, func(*journal.Entry) error { w.progress.Add(1); return nil })
 }
 
 // readVerifier reads the file of a verifier.

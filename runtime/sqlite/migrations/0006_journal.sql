@@ -18,8 +18,16 @@ CREATE TRIGGER entry_is_not_changed BEFORE UPDATE ON entry BEGIN
   SELECT RAISE(ABORT, 'entries are never changed');
 END;
 
-CREATE TRIGGER entry_is_not_deleted BEFORE DELETE ON entry BEGIN
-  SELECT RAISE(ABORT, 'entries are never deleted');
+-- One row per segment. Entries up to the largest last are in segments; rows of them that are still here
+-- are about to be deleted.
+CREATE TABLE segment (
+  last INTEGER PRIMARY KEY, -- the last entry that it has
+  data BLOB NOT NULL,       -- JSON: the first and the last entry, the file and its digest, and the authenticator of the last entry
+  mac  BLOB NOT NULL
+) STRICT;
+
+CREATE TRIGGER entry_is_not_deleted BEFORE DELETE ON entry WHEN old.seq > (SELECT coalesce(max(last), 0) FROM segment) BEGIN
+  SELECT RAISE(ABORT, 'entries are deleted only when they are archived');
 END;
 
 -- What may be erased, apart from the leaves.
@@ -113,7 +121,7 @@ CREATE TABLE state (
 CREATE TABLE checkpoint (
   size INTEGER PRIMARY KEY, -- entries that it covers
   note BLOB NOT NULL,
-  tail BLOB NOT NULL,       -- the authenticator of the last of them: the chain can begin here
+  tail BLOB NOT NULL,       -- the authenticator of the last of them: an archive can end here
   mac  BLOB NOT NULL
 ) STRICT;
 

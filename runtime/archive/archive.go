@@ -1,0 +1,152 @@
+package archive
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"golang.org/x/mod/sumdb/note"
+	"golang.org/x/mod/sumdb/tlog"
+
+	"github.com/ambit-tools/ambit/runtime/audit"
+	"github.com/ambit-tools/ambit/runtime/segment"
+	"github.com/ambit-tools/ambit/runtime/sqlite"
+)
+
+// A Config says what Write archives. All fields but Snapshot and Forget are required.
+type Config struct {
+	Store    *sqlite.Store
+	Verifier note.Verifier // of the audit log of the store
+	Notes    [][]byte      // that were anchored
+	Before   time.Time     // entries of that time and later stay
+	To       string        // file to write; of a folder, which is there, a file in it that is named by its entries
+
+	// Snapshot writes a snapshot of a session that does without the entries up to a position and without the calls that
+	// ended before Forget. The default, which appends to Store, is wrong while an executor uses the store.
+	Snapshot func(ctx context.Context, session string, last uint64, forget time.Time) error
+	// Forget is the time before which ended calls are forgotten, so that their ids may be used again. The default, none, is wrong
+	// where sessions go on for ever: what they hold grows with every call.
+	Forget time.Time
+}
+
+// Done is what Write has done.
+type Done struct {
+	First, Last uint64 // entries of the segment
+	File        string // its name, from the root
+	Bytes       int64  // of the file
+	Held        string // why no later entries were taken; empty: a later time would not have been needed
+}
+
+// A Refusal says why nothing can be archived.
+type Refusal struct {
+	What   string
+	Remedy string
+}
+
+// Error says why.
+func (e *Refusal) Error() string { return e.What }
+
+// Write archives. An error that is a [*Refusal] says that there is nothing to archive, and why.
+func Write(ctx context.Context, cfg *Config) (*Done, error) {
+	to, err := filepath.Abs(cfg.To)
+	if err != nil {
+		return nil, err
+	}
+	if err := cfg.Store.Sweep(ctx); err != nil { // what a crash has left of the archive before
+		return nil, err
+	}
+	a := &archiving{Config: cfg, to: to}
+	if a.Config.Snapshot == nil {
+		own := *cfg
+		own.Snapshot = a.snapshot
+		a.Config = &own
+	}
+	if err := a.choose(ctx); err != nil {
+		return nil, err
+	}
+	if err := a.settle(ctx); err != nil {
+		return nil, err
+	}
+	h := &a.header
+	if info, err := os.Stat(to); err == nil && info.IsDir() {
+		a.to = filepath.Join(to, fmt.Sprintf("%012d-%012d.segment", h.First, h.Last))
+	}
+	info, err := a.write(ctx)
+	if err != nil {
+		return nil, err
+	}
+	err = cfg.Store.Archive(ctx, sqlite.Segment{First: h.First, Last: h.Last, File: a.to, Digest: info.Digest})
+	if err != nil {
+		return nil, err
+	}
+	return &Done{First: h.First, Last: h.Last, File: a.to, Bytes: info.Bytes, Held: a.held}, nil
+}
+
+// An archiving is a Write that is under way.
+type archiving struct {
+	*Config
+	to     string
+	header segment.Header
+	fit    []audit.Proof // checkpoints at which the segment may end
+	held   string        // what holds back later ones
+}
+
+// write writes the segment, or takes over one that was written before.
+func (a *archiving) write(ctx context.Context) (segment.Info, error) {
+	info, err := segment.Write(ctx, a.to, a.header, a.Store)
+	if !errors.Is(err, fs.ErrExist) {
+		return info, err
+	}
+	info, fault := a.adopt(ctx)
+	if fault != nil {
+		return info, errors.Join(err, fault)
+	}
+	return info, nil
+}
+
+// adopt proves a segment that is there, and returns what segment.Write would have if it has the entries to archive.
+func (a *archiving) adopt(ctx context.Context) (info segment.Info, err error) {
+	f, err := segment.Open(a.to)
+	if err != nil {
+		return info, err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	h := f.Header()
+	if h.Store != a.header.Store || h.First != a.header.First || h.Last != a.header.Last || h.Root != a.header.Root {
+		return info, fmt.Errorf("the segment %q has entries %d to %d of the store %s", a.to, h.First, h.Last, h.Store)
+	}
+	if err := errors.Join(f.Signed(a.Verifier), f.Prove(ctx)); err != nil {
+		return info, err
+	}
+	size, err := os.Stat(a.to)
+	if err != nil {
+		return info, err
+	}
+	return segment.Info{Bytes: size.Size(), Digest: f.Digest()}, nil
+}
+
+// end makes the segment end with a checkpoint.
+func (a *archiving) end(p *audit.Proof) {
+	a.header.Last, a.header.Root, a.header.Note = p.Size, p.Root, string(p.Note)
+}
+
+// begin makes the segment begin after the last one.
+func (a *archiving) begin(proofs []audit.Proof, segments []sqlite.Segment) error {
+	a.header.First, a.header.Before = 1, []tlog.Hash{}
+	if len(segments) == 0 {
+		return nil
+	}
+	last := &segments[len(segments)-1]
+	for i := range proofs {
+		if p := &proofs[i]; p.Size == last.Last {
+			digest := tlog.Hash(last.Digest)
+			a.header.First, a.header.Before, a.header.Previous = last.Last+1, p.Peaks, &digest
+			return nil
+		}
+	}
+	return fmt.Errorf("no checkpoint proves the entries up to %d, which are archived: run \"ambit audit verify\"", last.Last)
+}

@@ -1,0 +1,201 @@
+package host
+
+import (
+	"cmp"
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/archive"
+	"github.com/ambit-tools/ambit/runtime/journal"
+	"github.com/ambit-tools/ambit/runtime/segment"
+	"github.com/ambit-tools/ambit/runtime/sqlite"
+)
+
+// KeepAll is a Config.Retain with which nothing is archived.
+const KeepAll time.Duration = math.MaxInt64
+
+const (
+	defaultRetain = 30 * 24 * time.Hour
+	retainEvery   = time.Hour // how often the host looks for what is older than that
+)
+
+// retain returns Config.Retain, or its default.
+func (c *Config) retain() time.Duration { return cmp.Or(c.Retain, defaultRetain) }
+
+// longest returns the longest window for which a call of a tool matters to later ones, and what it is.
+func longest(tools []*runtime.Tool) (window time.Duration, what string) {
+	for _, t := range tools {
+		s := t.Spec()
+		take := func(d time.Duration, of string) {
+			if d > window {
+				window, what = d, fmt.Sprintf("%s of tool %q", of, s.Name)
+			}
+		}
+		take(s.Rules.Cooldown, "the cooldown")
+		take(s.Dedupe.Window, "the dedupe window")
+		if s.Set != nil {
+			take(s.Set.Cooldown, "the cooldown of the tools")
+		}
+		if s.Idempotency != nil {
+			take(s.Idempotency.Window, "the window of the idempotency key")
+		}
+		if s.Undo != nil {
+			take(s.Undo.TTL, "the time for an undo")
+		}
+	}
+	return window, what
+}
+
+// retainable refuses a retention that is shorter than a window.
+func (c *Config) retainable() error {
+	if window, what := longest(c.Tools); c.retain() < window {
+		return fmt.Errorf("host: Config.Retain is %v, shorter than %s, which is %v: calls that still matter would be archived", c.retain(), what, window)
+	}
+	return nil
+}
+
+// Archive moves the entries from before a time to a segment: a file that is not there, or one in a folder that is. It takes
+// those that an anchored checkpoint proves, none that something open needs, and none of which a window of a tool is still open. An
+// error that is an [*archive.Refusal] says why nothing can be moved. The executor goes on meanwhile.
+func (h *Host) Archive(ctx context.Context, before time.Time, to string) (*archive.Done, error) {
+	return h.archive(ctx, time.Now(), before, time.Time{}, to)
+}
+
+// archive is Archive at a time, and forgets the calls that ended before another one.
+func (h *Host) archive(ctx context.Context, now, before, forget time.Time, to string) (*archive.Done, error) {
+	if h.Store == nil {
+		return nil, errors.New("host: the journal is Config.Journal: its owner archives it")
+	}
+	if window, what := longest(h.cfg.Tools); now.Sub(before) < window {
+		return nil, &archive.Refusal{
+			What:   fmt.Sprintf("%s is %v: entries from after %s are not archived", what, window, now.Add(-window).UTC().Format(time.RFC3339)),
+			Remedy: "name an earlier time",
+		}
+	}
+	h.archiving.Lock()
+	defer h.archiving.Unlock()
+	verifier, err := h.verifier()
+	if err != nil {
+		return nil, err
+	}
+	notes, err := h.notes(ctx, verifier.Name())
+	if err != nil {
+		return nil, err
+	}
+	return archive.Write(ctx, &archive.Config{
+		Store: h.Store, Verifier: verifier, Notes: notes, Before: before, To: to, Forget: forget, Snapshot: h.Executor.Snapshots().Above,
+	})
+}
+
+// retain begins to archive what is old.
+func (h *Host) retain() {
+	if h.cfg.Retain == KeepAll {
+		return
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	var done sync.WaitGroup
+	done.Go(func() {
+		timer := time.NewTimer(retainEvery)
+		defer timer.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-timer.C:
+			}
+			if err := h.retainOnce(ctx, time.Now()); err != nil && ctx.Err() == nil {
+				h.cfg.report(fmt.Errorf("archive what is older than %v: %w", h.cfg.retain(), err))
+			}
+			timer.Reset(retainEvery)
+		}
+	})
+	h.closing(func(context.Context) error {
+		stop()
+		done.Wait()
+		return nil
+	})
+}
+
+// retainOnce archives and deletes what is old enough.
+func (h *Host) retainOnce(ctx context.Context, now time.Time) error {
+	dir := filepath.Join(h.cfg.Dir, "archive")
+	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	before := now.Add(-h.cfg.retain())
+	forget := before
+	for _, t := range h.cfg.Tools {
+		if t.Spec().Dedupe.Mode == runtime.DedupeAlways { // for the whole session: its calls are not forgotten
+			forget = time.Time{}
+		}
+	}
+	_, err := h.archive(ctx, now, before, forget, dir)
+	var refused *archive.Refusal
+	if err != nil && !errors.As(err, &refused) { // there may be nothing that is old, or all of it is open
+		return err
+	}
+	if h.cfg.Delete == 0 {
+		return nil
+	}
+	return h.deleteBefore(ctx, now.Add(-h.cfg.Delete))
+}
+
+// deleteBefore deletes the segments whose last entry is from before a time.
+func (h *Host) deleteBefore(ctx context.Context, before time.Time) error {
+	segments, err := h.Store.Segments(ctx)
+	if err != nil {
+		return err
+	}
+	for i := range segments {
+		s := &segments[i]
+		last, err := lastOf(ctx, s)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // it was deleted, or moved away
+		}
+		if err != nil {
+			return err
+		}
+		if !last.At.Before(before) {
+			return nil // the next ones are newer
+		}
+		err = h.Executor.Snapshots().Record(&journal.Record{Kind: journal.KindDeleted, Deleted: &journal.Deleted{
+			First: s.First, Last: s.Last, File: s.File, Digest: base64.StdEncoding.EncodeToString(s.Digest[:]), Reason: fmt.Sprintf("older than %v", h.cfg.Delete),
+		}})
+		if err == nil {
+			err = os.Remove(s.File)
+		}
+		if err != nil {
+			return fmt.Errorf("delete the segment %q: %w", s.File, err)
+		}
+	}
+	return nil
+}
+
+// lastOf returns the last entry of a segment.
+func lastOf(ctx context.Context, s *sqlite.Segment) (last journal.Entry, err error) {
+	f, err := segment.Open(s.File)
+	if err != nil {
+		return last, err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	if f.Digest() != s.Digest {
+		return last, fmt.Errorf("%q is not the segment of entries %d to %d that was archived", s.File, s.First, s.Last)
+	}
+	list, err := f.Read(ctx, s.Last-1, 1)
+	if err == nil && len(list) == 0 {
+		err = fmt.Errorf("%q has no entry %d", s.File, s.Last)
+	}
+	if err != nil {
+		return last, err
+	}
+	return list[0], nil
+}

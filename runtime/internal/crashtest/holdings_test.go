@@ -1,0 +1,81 @@
+package crashtest
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+	"slices"
+	"time"
+
+	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/internal/history"
+	"github.com/ambit-tools/ambit/runtime/internal/holdings"
+	"github.com/ambit-tools/ambit/runtime/journal"
+	"github.com/ambit-tools/ambit/runtime/rules"
+)
+
+// checkHoldings compares what a start reads of a journal with what all entries say: what sessions have, by the
+// checkpoint and by all entries, and the sessions that are loaded.
+func checkHoldings(ctx context.Context, j journal.Journal, e *rules.Engine, whole *history.History) error {
+	common, err := history.ReadSession(ctx, j, e, bookKey, "")
+	if err != nil {
+		return err
+	}
+	held, all := holdings.New(), holdings.New()
+	if err := held.Read(ctx, j, common.Others); err != nil {
+		return err
+	}
+	if err := all.Read(ctx, j, nil); err != nil {
+		return err
+	}
+	if got, want := held.Checkpoint(time.Time{}), all.Checkpoint(time.Time{}); !reflect.DeepEqual(got, want) {
+		return fmt.Errorf("from the checkpoint sessions hold %+v, and not %+v", got, want)
+	}
+	if last, at := held.Last(); last != whole.Last || !at.Equal(whole.LastAt) {
+		return fmt.Errorf("the last entry is %d of %s, and not %d of %s", last, at, whole.Last, whole.LastAt)
+	}
+	var unsettled []string
+	for _, c := range whole.Calls {
+		if len(c.Processes) > 0 || c.Outcome != nil && c.Outcome.Kind == runtime.Unknown && !c.Undone {
+			unsettled = append(unsettled, c.Session)
+		}
+	}
+	slices.Sort(unsettled)
+	if got := held.Unsettled(); !slices.Equal(got, slices.Compact(unsettled)) {
+		return fmt.Errorf("the sessions with something unsettled are %q, and not %q", got, unsettled)
+	}
+	for _, r := range whole.Books.Requests() {
+		if got := held.SessionOf(r.ID); got != r.Session {
+			return fmt.Errorf("request %s is of session %q, and not of %q", r.ID, got, r.Session)
+		}
+	}
+	return checkSessions(ctx, j, e, common, whole)
+}
+
+// checkSessions compares all sessions, as a start reads them, with what all entries say.
+func checkSessions(ctx context.Context, j journal.Journal, e *rules.Engine, common *history.Single, whole *history.History) error {
+	var ids []string
+	for id := range whole.Sessions {
+		ids = append(ids, id)
+	}
+	some, err := history.ReadSessions(ctx, j, e, bookKey, common, append(ids, "no such session"))
+	if err != nil {
+		return err
+	}
+	if len(some.Sessions) != len(ids) || !reflect.DeepEqual(some.Calls, whole.Calls) || !reflect.DeepEqual(some.Commands, whole.Commands) {
+		return fmt.Errorf("read by session the calls are %+v, and not %+v", some.Calls, whole.Calls)
+	}
+	for id, of := range whole.Sessions {
+		got, want := *some.Sessions[id], *of
+		if !reflect.DeepEqual(got.State.Snapshot(), want.State.Snapshot()) {
+			return fmt.Errorf("the rules of session %q are not as the entries say", id)
+		}
+		if got.State, want.State = nil, nil; !reflect.DeepEqual(got, want) {
+			return fmt.Errorf("session %q is %+v, and not %+v", id, got, want)
+		}
+		if !reflect.DeepEqual(some.Books.Of(id).Snapshot(), whole.Books.Of(id).Snapshot()) {
+			return fmt.Errorf("the book of session %q is not as the entries say", id)
+		}
+	}
+	return nil
+}

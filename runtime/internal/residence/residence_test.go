@@ -1,0 +1,296 @@
+package residence_test
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	goruntime "runtime"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ambit-tools/ambit/internal/battery"
+	"github.com/ambit-tools/ambit/runtime/internal/mutant"
+	"github.com/ambit-tools/ambit/runtime/internal/residence"
+	"github.com/ambit-tools/ambit/runtime/internal/sched"
+)
+
+func TestMain(m *testing.M) { battery.Main(m) }
+
+// TestMutants builds the patches of testdata/mutants and wants each to be noticed by the tests that it names.
+func TestMutants(t *testing.T) {
+	mutant.Noticed(t, "../../..", "./runtime/internal/residence", "1m", nil)
+}
+
+// A session counts in memory, and in a journal.
+type session struct {
+	id     string
+	place  residence.Place[session]
+	mu     sync.Mutex
+	loaded bool
+	count  int // in memory
+}
+
+// A world has the journal of sessions.
+type world struct {
+	residence.Set[session]
+	sched sched.Scheduler
+	gate  sched.Gate
+
+	mu      sync.Mutex
+	journal map[string]int
+	broken  error // of loads
+	full    error // of rests
+	stuck   bool  // nothing can be dropped
+	loads   atomic.Int64
+	resting func() // while a session rests; nil: nothing
+}
+
+func newWorld() *world {
+	w := &world{journal: map[string]int{}}
+	w.Open(residence.Config[session]{
+		Sched: &w.sched, Gate: &w.gate, Place: func(s *session) *residence.Place[session] { return &s.place },
+		Load: w.load, Rest: w.rest, Drop: w.drop,
+	})
+	return w
+}
+
+func (w *world) load(s *session) (bool, error) {
+	w.loads.Add(1)
+	time.Sleep(time.Millisecond)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if w.broken != nil {
+		return false, w.broken
+	}
+	if s.loaded {
+		panic("it is in memory already")
+	}
+	n, known := w.journal[s.id]
+	s.loaded, s.count = true, n
+	return known, nil
+}
+
+func (w *world) rest(s *session) error {
+	if w.resting != nil {
+		w.resting()
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if w.full == nil {
+		w.journal[s.id] = s.count
+	}
+	return w.full
+}
+
+func (w *world) drop(s *session) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if w.stuck {
+		return false
+	}
+	s.loaded, s.count = false, -1
+	return true
+}
+
+func (w *world) of(id string) *session {
+	return w.Of(id, func() *session { return &session{id: id} })
+}
+
+// use adds one to a session, and returns what it has then.
+func (s *session) use(t testing.TB) int {
+	require.NoError(t, s.place.Enter())
+	defer s.place.Leave()
+	s.place.Keep()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.loaded {
+		t.Error("it is used and not in memory")
+	}
+	s.count++
+	return s.count
+}
+
+// TestASessionIsLoadedOnce however many goroutines enter it, and each of them uses the same one.
+func TestASessionIsLoadedOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld()
+		w.journal["s"] = 5
+		var all sync.WaitGroup
+		for range 20 {
+			all.Go(func() { w.of("s").use(t) })
+		}
+		all.Wait()
+		assert.Equal(t, int64(1), w.loads.Load())
+		assert.Equal(t, 26, w.of("s").use(t))
+		assert.Equal(t, 1, w.Len())
+	})
+}
+
+// TestAnIdleSessionLeaves: after a minute without a goroutine inside, and is loaded again behind the same pointer. A
+// session that a goroutine is in stays.
+func TestAnIdleSessionLeaves(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld()
+		w.Begin()
+		s, held := w.of("s"), w.of("held")
+		s.use(t)
+		require.NoError(t, held.place.Enter())
+		held.place.Keep()
+		time.Sleep(residence.Idle - time.Second)
+		assert.Equal(t, 2, s.use(t), "it is idle from now on")
+		time.Sleep(residence.Idle - time.Second)
+		assert.Equal(t, 2, w.Len())
+		time.Sleep(2 * time.Second)
+		assert.Equal(t, 1, w.Len())
+		assert.True(t, held.loaded)
+		assert.Equal(t, 3, s.use(t))
+		assert.Same(t, s, w.of("s"))
+		held.place.Leave()
+		time.Sleep(time.Hour)
+		assert.Zero(t, w.Len())
+		w.Stop()
+	})
+}
+
+// TestManyIdleSessionsLeaveSoon: the longest idle ones first, until Keep are left.
+func TestManyIdleSessionsLeaveSoon(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld()
+		w.Begin()
+		for i := range residence.Keep + 10 {
+			w.of(fmt.Sprint(i)).use(t)
+		}
+		time.Sleep(residence.Soon + time.Second)
+		assert.Equal(t, residence.Keep, w.Len())
+		assert.False(t, w.of("9").loaded)
+		assert.True(t, w.of("10").loaded)
+		time.Sleep(residence.Idle)
+		assert.Zero(t, w.Len())
+	})
+}
+
+// TestASessionThatIsEnteredWhileItRestsStays: what was made durable is older than what it has by then, also when the goroutine
+// has left again.
+func TestASessionThatIsEnteredWhileItRestsStays(t *testing.T) {
+	w := newWorld()
+	s := w.of("s")
+	s.use(t)
+	w.resting = func() { s.use(t) }
+	assert.Zero(t, w.Unload())
+	assert.True(t, s.loaded)
+	w.resting = nil
+	assert.Equal(t, 1, w.Unload())
+	assert.Equal(t, 3, s.use(t))
+
+	both := 0
+	w.resting = func() { // it rests a second time before the first is over
+		if both++; both == 1 {
+			s.use(t)
+			w.resting = nil
+			require.Equal(t, 1, w.Unload())
+			s.use(t)
+		}
+	}
+	assert.Zero(t, w.Unload())
+	assert.Equal(t, 6, s.use(t))
+}
+
+// TestASessionStaysUntilTheJournalHasIt.
+func TestASessionStaysUntilTheJournalHasIt(t *testing.T) {
+	w := newWorld()
+	s := w.of("s")
+	s.use(t)
+	w.full = errors.New("the disk is full")
+	assert.Zero(t, w.Unload())
+	w.full, w.stuck = nil, true
+	assert.Zero(t, w.Unload())
+	w.stuck = false
+	assert.True(t, s.loaded)
+	w.gate.Shut()
+	assert.Zero(t, w.Unload(), "the executor is shut")
+	assert.Equal(t, 2, s.use(t))
+}
+
+// TestASessionThatCannotBeLoaded says why, to each goroutine that enters it, and the others go on. It is tried again.
+func TestASessionThatCannotBeLoaded(t *testing.T) {
+	w := newWorld()
+	w.of("other").use(t)
+	w.broken = errors.New("it is damaged")
+	s := w.of("s")
+	require.ErrorIs(t, s.place.Enter(), w.broken)
+	s.place.Pin()()
+	assert.True(t, s.place.Known(), "that it is not there is not known")
+	w.of("other").use(t)
+	w.broken = nil
+	assert.Equal(t, 1, s.use(t))
+	require.Equal(t, 2, w.Unload())
+	w.gate.Shut()
+	require.ErrorIs(t, s.place.Enter(), residence.ErrShut)
+}
+
+// TestWhatTheJournalDoesNotHaveLeavesAtOnce, and a session that no caller holds is forgotten.
+func TestWhatTheJournalDoesNotHaveLeavesAtOnce(t *testing.T) {
+	w := newWorld()
+	s := w.of("stranger")
+	assert.False(t, s.place.Known())
+	assert.Zero(t, w.Len())
+	require.NoError(t, s.place.Enter())
+	assert.True(t, s.place.Keep())
+	assert.False(t, s.place.Keep())
+	s.place.Leave()
+	assert.Equal(t, 1, w.Len())
+	assert.True(t, s.place.Known())
+	require.Equal(t, 1, w.Unload())
+	assert.Same(t, s, w.of("stranger"))
+	goruntime.KeepAlive(s)
+	var none residence.Place[session] // without a journal
+	require.NoError(t, none.Enter())
+	none.Leave()
+	none.Pin()()
+}
+
+// TestSessionsAreNeverUsedWhileTheyAreElsewhere: goroutines use sessions while others let them leave, and each use counts.
+func TestSessionsAreNeverUsedWhileTheyAreElsewhere(t *testing.T) {
+	const users, uses = 8, 200
+	w := newWorld()
+	var used [3]atomic.Int64
+	var all, sweeps sync.WaitGroup
+	over := make(chan struct{})
+	sweeps.Go(func() {
+		for {
+			select {
+			case <-over:
+				return
+			default:
+				w.Unload()
+				goruntime.Gosched()
+			}
+		}
+	})
+	for i := range users {
+		all.Go(func() {
+			rnd := rand.New(rand.NewPCG(uint64(i), 1))
+			for range uses {
+				n := rnd.IntN(len(used))
+				w.of(fmt.Sprint(n)).use(t)
+				used[n].Add(1)
+			}
+		})
+	}
+	all.Wait()
+	close(over)
+	sweeps.Wait()
+	for i := range used {
+		assert.Equal(t, int(used[i].Load())+1, w.of(fmt.Sprint(i)).use(t))
+	}
+}
