@@ -88,6 +88,14 @@
 // engine.Executor.Flush and engine.Executor.Shutdown wait for sinks, observers and the error handler. A
 // program that exits without calling either may lose events.
 //
+// # Order of the checks
+//
+// The outcome of a refused call lists everything that refuses it: all violations of the input, or what
+// the rules (package runtime/rules) and then the [Policy] say. A call that nothing refuses is
+// admitted. It holds its slot and its groups from then on, unless its handler never starts: a policy that
+// allows three calls allows exactly three, however many are made concurrently. docs/semantics.md, sections 2 to 4, has the checks in their
+// order, and what happens when a policy is slow, fails or rewrites arguments.
+//
 // # Policies
 //
 // A [Policy] decides whether a call may run: it gets a [PolicyInput] with the decoded arguments, the

@@ -66,14 +66,19 @@ func run(ctx context.Context, out io.Writer, caches string, leaveOut ...string) 
 	if err != nil {
 		return err
 	}
-	tools, without, err := runnable(devtools.Tools(devtools.UnimplementedHandler{}))
+	all := devtools.Tools(devtools.UnimplementedHandler{})
+	tools, without, err := runnable(all)
 	if err != nil {
 		return err
 	}
 	for _, name := range leaveOut {
 		without[name] = "not asked for"
 	}
-	h, err := host.Open(ctx, host.Config{Tools: tools, Policies: policies, Dir: filepath.Join(dir, "store"), Workspace: work, Caches: caches})
+	config := host.Config{Tools: tools, Policies: policies, Dir: filepath.Join(dir, "store"), Workspace: work, Caches: caches}
+	if len(tools) < len(all) { // generated policies are about all tools of the declaration
+		config.Policies, config.Policy = nil, runtime.PolicyFunc(allow)
+	}
+	h, err := host.Open(ctx, config)
 	if err != nil {
 		return err
 	}
@@ -98,6 +103,11 @@ func run(ctx context.Context, out io.Writer, caches string, leaveOut ...string) 
 		print(out, &o)
 	}
 	return nil
+}
+
+// allow is the policy of a host that cannot run all tools. What the declaration asks a person, it still asks.
+func allow(context.Context, *runtime.PolicyInput) (runtime.Decision, error) {
+	return runtime.Decision{Effect: runtime.EffectAllow}, nil
 }
 
 // runnable returns the tools that this host can run, and why it cannot run the rest.

@@ -175,7 +175,7 @@ func (b *Book) applyGrant(e *Event) error {
 		return fmt.Errorf("grant %q is not known, or was revoked", e.Grant)
 	}
 	if e.Kind == EventGrantUsed {
-		g.Uses++
+		g.Uses = max(g.Uses+1, e.Uses) // a reader of an index applies the last of these events alone
 		return nil
 	}
 	g.Revoked, g.RevokedBy = e.At, e.By

@@ -24,6 +24,8 @@ type Event struct {
 	Revision string    `json:"revision,omitempty"`
 	Retired  []Rule    `json:"retired,omitempty"` // EventRetired
 	Until    time.Time `json:"until,omitzero"`    // EventOff
+	// Uses is how many calls the grant has started, this one included, of EventGrantUsed.
+	Uses int `json:"uses,omitempty"`
 	// After is the number of the latest event that retired rules, of an answer that gives a grant: those
 	// that retire later concern the grant, wherever its session is kept by then.
 	After uint64 `json:"after,omitempty"`

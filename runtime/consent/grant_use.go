@@ -19,7 +19,7 @@ func (b *Book) UseGrant(at time.Time, id string, q *Question) (Event, error) {
 		return Event{}, ErrNoGrant
 	}
 	e := b.event(EventGrantUsed, at)
-	e.Grant, e.Call = id, q.Call.ID
+	e.Grant, e.Call, e.Uses = id, q.Call.ID, g.Uses+1
 	return e, nil
 }
 

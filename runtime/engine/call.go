@@ -7,7 +7,6 @@ import (
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/internal/approvals"
-	"github.com/ambit-tools/ambit/runtime/internal/attempt"
 	"github.com/ambit-tools/ambit/runtime/internal/callctx"
 	"github.com/ambit-tools/ambit/runtime/internal/capacity"
 	"github.com/ambit-tools/ambit/runtime/internal/commitlog"
@@ -119,14 +118,6 @@ func aborted(out runtime.Outcome) *result {
 	return &result{event: runtime.EventAborted, to: runtime.StateAborted, outcome: out}
 }
 
-// A Verdict is the result of WhatIf.
-type Verdict struct {
-	Runs     bool             // the handler would be started
-	Outcome  runtime.Outcome  // the refusal, when the handler would not be started
-	Decision runtime.Decision // of the policy; zero when it was not evaluated
-	Input    []byte           // JSON of the arguments of the handler; nil when the input is invalid, or was not read
-}
-
 // A worker executes one call after the other.
 type worker = workers.Worker[call, scratch]
 
@@ -166,8 +157,6 @@ func (c *ident) deadline() time.Duration {
 
 // releaseResources releases what the call holds beyond its outcome.
 func (c *work) releaseResources() { c.place.Release(c.clock, c.now) }
-
-var _ attempt.Owner = (*call)(nil)
 
 // Info describes the call to code of its tool, with the consent that it has. The lock of the call is held.
 func (c *call) Info() callctx.Info {

@@ -27,7 +27,7 @@ func (s *Session) cancel(ctx context.Context, callID string, by operator.Actor, 
 		return action.CodeUnknownCall.Err()
 	}
 	if err := s.place.Enter(); err != nil {
-		return unloaded(err)
+		return &action.Error{Code: action.CodeJournalUnavailable, Err: err}
 	}
 	defer s.place.Leave()
 	if err := s.exec.authorize(deadline.OrBackground(ctx), operator.Cancel, by, operator.Target{Session: s.id, Call: callID}, s); err != nil {

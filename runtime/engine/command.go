@@ -3,7 +3,6 @@ package engine
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/internal/commands"
@@ -30,12 +29,6 @@ func (e *Executor) ExecuteOnce(
 ) (res journal.CommandResult, err error) {
 	if e == nil || e.engine == nil {
 		return res, errors.New("only an executor made by NewExecutor can import a command")
-	}
-	if c.Nonce == "" {
-		return res, errors.New("a command without a nonce cannot be imported once only")
-	}
-	if err := e.log.Health(); err != nil {
-		return res, fmt.Errorf("the command cannot be recorded: %w", err)
 	}
 	if e.approvals.Closed().Fired() {
 		return res, errors.New("the executor is shutting down: it imports no command any more")

@@ -26,46 +26,24 @@
 // that timed out and is not retryable is blocked until the turn ends. A [runtime.Call] is one tool, one
 // input and one id.
 //
-// The id identifies a call within its session. The executor does not run a call again that has
-// the id and the arguments of an earlier one: the caller waits for the running call, or gets the
-// outcome of the call that has ended, and no event is emitted. A call with the id of an earlier
-// call and other arguments is denied call_id_reused.
+// The id identifies a call within its session: see [Turn.Execute].
 //
 // A session therefore keeps the outcome of each of its calls. With a journal a session that is idle leaves
 // memory, and is loaded again when it is used; without one, drop the references to it when the conversation is over.
 //
-// # Order of the checks
+// [Turn.WhatIf] makes the checks of a call and changes nothing. [WithDecisionTap] follows the decisions.
 //
-// The outcome of a refused call lists everything that refuses it: all violations of the input, or what
-// the rules (package runtime/rules) and then the [runtime.Policy] say. A call that nothing refuses is
-// admitted. It holds its slot and its groups from then on, unless its handler never starts: a policy that
-// allows three calls allows exactly three, however many are made concurrently. docs/semantics.md, sections 2 to 4, has the checks in their
-// order, and what happens when a policy is slow, fails or rewrites arguments.
+// Package runtime documents the order of the checks, capacity, consent, artifacts, sinks and observers, and package runtime/host the journal.
 //
-// [Turn.WhatIf] makes the same checks up to this point. It changes nothing and returns what would
-// happen, and why. [WithDecisionTap] follows the decisions.
+// # Other calls
 //
-// Package runtime documents capacity, consent, artifacts, sinks and observers, and package runtime/host the journal.
-//
-// # Batches, sub-agents, the agent loop
-//
-// [Turn.ExecuteBatch] makes the calls of one message: the executor admits them in order and then
-// runs them concurrently. [Run.WithPrincipal] returns a view of a run for another principal, and
-// [Run.Child] one for a sub-agent.
-//
-// [Run.ModelStopped] says that the model answered without a call. [Turn.ExecuteRequired] makes
-// the calls whose arguments the declaration holds, and [Run.Periodic] those of periodic tools.
+// [Turn.ExecuteBatch] makes the calls of one message. [Run.WithPrincipal] and [Run.Child] return views of a run, for another
+// principal and for a sub-agent. [Run.ModelStopped], [Turn.ExecuteRequired] and [Run.Periodic] are for the agent loop.
 // [Session.Undo] undoes calls, also those of an earlier process when there is a journal.
 //
 // # Closing and shutdown
 //
-// [Run.Close] cancels the calls of the run that still run or wait (run_closed) and waits for
-// their handlers. [Session.Cancel] ends one call in any state. [Turn.StartCall] starts a call
-// without waiting for its outcome.
-//
-// [Executor.Shutdown] stops admission, lets running calls finish until its context ends, and then
-// cancels the rest. Package ossignals calls it when the process receives a signal.
-//
-// Nothing else needs to be closed. An executor has no goroutine while no call is being made,
-// except that one which owns a journal renews its ownership until Shutdown.
+// [Run.Close] ends a run, [Session.End] a session for good, and [Executor.Shutdown] the work of an executor. Nothing else needs
+// to be closed. An executor has no goroutine while no call is being made, except that one which owns a journal renews its
+// ownership until Shutdown.
 package engine

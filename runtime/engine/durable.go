@@ -52,9 +52,8 @@ func (e *Executor) recordConsent(of *consent.Event, flush func(uint64) error, ev
 		e.delivery.Emit(ev)
 		return nil
 	}
-	return flush(e.delivery.EmitAs(ev, func() uint64 {
-		return e.log.Add(&journal.Record{Kind: journal.KindConsent, At: entry.At(of.At), Session: e.approvals.SessionOf(of), By: of.By}, nil)
-	}))
+	r := &journal.Record{Kind: journal.KindConsent, At: entry.At(of.At), Session: e.approvals.SessionOf(of), By: of.By}
+	return flush(e.delivery.EmitAs(ev, func() uint64 { return e.log.Add(r, nil) }))
 }
 
 // newRecord returns a record of the call that is about none of its transitions.

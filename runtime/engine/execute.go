@@ -11,6 +11,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime/internal/ended"
 	"github.com/ambit-tools/ambit/runtime/internal/metadata"
 	"github.com/ambit-tools/ambit/runtime/internal/outcomes"
+	"github.com/ambit-tools/ambit/runtime/internal/sched"
 	"github.com/ambit-tools/ambit/runtime/internal/wording"
 )
 
@@ -46,7 +47,7 @@ func (t *Turn) StartCall(in runtime.Call) (id string, err error) {
 	if t != nil && t.run != nil && t.run.session != nil {
 		ctx = t.run.session.exec.hooks.ContextOf(t.run.session.id, in.ID)
 	}
-	c, r := t.open(ctx, in, deadline.Past)
+	c, r := t.open(ctx, in, sched.PastDone)
 	switch {
 	case c == nil && r == nil:
 		return "", errors.New("a call is made in a turn of a run: there is none")

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime"
-	"github.com/ambit-tools/ambit/runtime/internal/deadline"
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
 	"github.com/ambit-tools/ambit/runtime/internal/outcomes"
 	"github.com/ambit-tools/ambit/runtime/internal/redact"
@@ -49,7 +48,7 @@ func (c *call) finish(e *result) (first bool) {
 	endSpan(c)
 	e.report(c)
 	if unattended {
-		c.observe(deadline.Past) // no caller waits
+		c.observe(sched.PastDone) // no caller waits
 	}
 	return true
 }

@@ -32,7 +32,7 @@ func (s *Session) Resolve(ctx context.Context, callID string, f action.ResolveRe
 		return &action.Error{Code: action.CodeJournalUnavailable, Err: err}
 	}
 	if err := s.place.Enter(); err != nil {
-		return unloaded(err)
+		return &action.Error{Code: action.CodeJournalUnavailable, Err: err}
 	}
 	defer s.place.Leave()
 	target := operator.Target{Session: s.id, Call: callID}

@@ -94,9 +94,12 @@ func (e *Executor) readJournal(ctx context.Context, parts *recovery.Parts) (*his
 	if e.sessions.Len() > 0 {
 		return nil, errors.New("recover before the first session is made")
 	}
-	if err := e.readKeys(ctx); err != nil {
+	inputs, requests, err := recovery.Keys(ctx, e.journal, e.approvals.Key())
+	if err != nil {
 		return nil, err
 	}
+	e.inputs = inputs
+	e.approvals.SetKey(requests)
 	h, err := recovery.Read(ctx, e.journal, e.engine, e.approvals.Key(), e.holdings, parts)
 	if err != nil {
 		return nil, err
@@ -131,23 +134,10 @@ func (e *Executor) findParts(ctx context.Context) (*recovery.Parts, error) {
 	})
 }
 
-// readKeys reads the keys that the journal keeps apart from its entries, if it keeps any. A request
-// of an earlier process can be approved only with the key that it was bound with.
-func (e *Executor) readKeys(ctx context.Context) error {
-	inputs, requests, err := recovery.Keys(ctx, e.journal)
-	if inputs == nil {
-		inputs = e.approvals.Key()
-	} else {
-		e.approvals.SetKey(requests)
-	}
-	e.inputs = inputs
-	return err
-}
-
 // restore adds the calls of h to their sessions. It settles their remaining parts at participants,
 // and the calls that have no outcome.
 func (e *Executor) restore(ctx context.Context, h *history.History, parts *recovery.Parts) error {
-	if e.hooks == nil { // a simulation has no processes
+	if e.hooks == nil || e.config.Runner != nil { // a simulation without a runner has no processes
 		e.processes.EndRecorded(ctx, h.Calls, func(r *history.Call, err error) {
 			e.report(&action.CallError{Tool: r.Tool, CallID: r.ID, SessionID: r.Session, RunID: r.Run, Reason: runtime.ReasonInterrupted, Err: err})
 		})

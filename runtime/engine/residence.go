@@ -1,7 +1,5 @@
 package engine
 
-import "github.com/ambit-tools/ambit/runtime/action"
-
 // seat returns the session with an id, which may have to be loaded and may have no entries.
 func (e *Executor) seat(id string) *Session {
 	return e.sessions.Of(id, func() *Session { return e.newSession(&SessionConfig{ID: id}) })
@@ -20,9 +18,4 @@ func (e *Executor) recallAll() {
 	for _, id := range e.holdings.Asked(e.sched.Now(), e.approvals.Has) {
 		e.sessionOf(id)
 	}
-}
-
-// unloaded returns the error of an act in a session that cannot be loaded.
-func unloaded(err error) *action.Error {
-	return &action.Error{Code: action.CodeJournalUnavailable, Err: err}
 }

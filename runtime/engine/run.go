@@ -13,15 +13,7 @@ import (
 )
 
 // A RunConfig describes a Run, or a part of one.
-type RunConfig struct {
-	ID string // empty: one is made
-
-	// Metadata is added to that of every call, whose own members go before. No policy sees it. It is
-	// copied, and recorded with the run and with each call. Its member request_id, the id of the
-	// caller's own request, is in every event, span and webhook. It has at most 64 members and 8 KiB,
-	// a request_id at most 256 bytes.
-	Metadata map[string]string
-}
+type RunConfig = session.RunConfig
 
 // A Run is one request of a user, handled to its end: the calls of all turns that it took.
 // WithPrincipal and Child return other views of the same run.
@@ -100,11 +92,10 @@ func (r *Run) currentFacts() *facts.Snapshot {
 }
 
 // A TurnConfig describes a Turn.
-type TurnConfig struct {
-	Budget      time.Duration // for all calls of the turn together; 0: none, negative: used up
-	Cap         time.Duration // for each attempt of a call, where its tool declares a longer deadline; 0: none, negative: used up, as by Budget
-	ConsentWait time.Duration // how long a caller waits for consent before its call is pending; 0: not at all
-}
+type TurnConfig = session.TurnConfig
+
+// A Verdict is the result of WhatIf.
+type Verdict = session.Verdict
 
 // A Turn is one message of the model and its calls. The zero value denies them.
 type Turn struct {

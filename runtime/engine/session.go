@@ -17,7 +17,6 @@ import (
 	"github.com/ambit-tools/ambit/runtime/internal/session"
 	"github.com/ambit-tools/ambit/runtime/internal/wording"
 	"github.com/ambit-tools/ambit/runtime/journal"
-	"github.com/ambit-tools/ambit/runtime/rules"
 )
 
 // A SessionConfig describes a Session. It is copied.
@@ -68,9 +67,9 @@ func (e *Executor) Session(cfg SessionConfig) *Session {
 		return s
 	}
 	defer s.place.Leave()
+	fresh := s.place.Keep()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	fresh := s.place.Keep()
 	if !s.memory.IsShut() && (fresh || !s.cfg.Load().Equal(&cfg)) {
 		s.cfg.Store(&cfg)
 		s.record(journal.KindSessionOpened)
@@ -85,11 +84,7 @@ func (e *Executor) newSession(cfg *SessionConfig) *Session {
 	if e == nil {
 		return s
 	}
-	var observe func(rules.Event)
-	if f := e.onRuleEvent; f != nil {
-		observe = func(ev rules.Event) { f(cfg.ID, ev) }
-	}
-	s.memory = session.New[*call](e.engine, e.log.On(), observe)
+	s.memory = session.New[*call](e.engine, e.log.On(), session.Observing(e.onRuleEvent, cfg.ID))
 	s.past = &recall.Past[*call]{
 		Session: s.id, Lock: &s.mu, Memory: &s.memory, Journal: e.journal, Sched: &e.sched, Report: e.report, Pin: func() func() { return s.place.Pin() },
 		Quiet: func(c *call) bool { return c == nil || c.progress.HandlerDone() },

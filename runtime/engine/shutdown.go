@@ -106,7 +106,7 @@ func (h halting) abandon() {
 	c.progress.Unlock()
 	c.exec.sched.Fire(over)
 	if unattended {
-		c.observe(deadline.Past) // no caller waits
+		c.observe(sched.PastDone) // no caller waits
 	}
 }
 

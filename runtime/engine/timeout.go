@@ -34,7 +34,7 @@ func (o timer) expire() (again time.Time) {
 		c.exec.evaluations.Abandon(c.tool.Index)
 	}
 	if x.Lingering {
-		o.recordLingering(now)
+		c.transition(runtime.EventLingering, c.progress.State(), &note{At: now})
 	}
 	if c.progress.EnterGrace(x.Overdue, now, c.tool.MayRetryTimeout(c.progress.Life.Attempt())) {
 		x.Overdue, x.Again = lifecycle.Moment{}, c.progress.Life.Due()
@@ -48,7 +48,7 @@ func (o timer) expire() (again time.Time) {
 	defer c.progress.Unlock()
 	again, lingers := c.progress.Life.Linger(now)
 	if lingers {
-		o.recordLingering(now)
+		c.transition(runtime.EventLingering, c.progress.State(), &note{At: now})
 	}
 	return again
 }
@@ -90,10 +90,4 @@ func policyFailure(rule, message string) *result {
 	r := denied(runtime.Outcome{Kind: runtime.Denied})
 	r.evaluated = j
 	return r
-}
-
-// recordLingering records that the handler of an ended call still runs after the grace. The lock of
-// the call is held.
-func (o timer) recordLingering(now time.Time) {
-	o.c.transition(runtime.EventLingering, o.c.progress.State(), &note{At: now})
 }

@@ -130,20 +130,14 @@ func (c *call) addDetail(d *entry.Draft, ev *runtime.Event, n *note) {
 		d.Effects = entry.Effects(c.tool.Spec)
 	case runtime.EventStale, runtime.EventOrphaned:
 		d.Epoch = c.epoch
-	case runtime.EventReconciled:
-		c.addStoredOutcome(d)
-	default:
-		if n.Ends {
-			d.Mark = journal.MarkEnded
-			c.addStoredOutcome(d)
-		}
 	}
-}
-
-// addStoredOutcome adds the outcome, which is in the call's record by now.
-func (c *work) addStoredOutcome(d *entry.Draft) {
-	out := c.record.Outcome()
-	c.addOutcome(d, &out)
+	if n.Ends {
+		d.Mark = journal.MarkEnded
+	}
+	if n.Ends || ev.Kind == runtime.EventReconciled { // the outcome is in the call's record by now
+		out := c.record.Outcome()
+		c.addOutcome(d, &out)
+	}
 }
 
 // addOutcome adds an outcome.
@@ -162,9 +156,7 @@ func (c *work) addOutcome(d *entry.Draft, out *runtime.Outcome) {
 // newFault returns a fault of c. It reads the text of err at once, because the Error method of user
 // code may hang. The caller therefore holds no lock, unless err is an error of the engine.
 func (c *ident) newFault(r runtime.Reason, err error) *action.CallError {
-	f := &action.CallError{
-		Tool: c.record.Tool, CallID: c.id, SessionID: c.run.session.id, RunID: c.run.id, Reason: r, Err: err,
-	}
+	f := &action.CallError{Tool: c.record.Tool, CallID: c.id, SessionID: c.run.session.id, RunID: c.run.id, Reason: r, Err: err}
 	if err != nil {
 		f.Text = usercode.ErrorText(err)
 	}

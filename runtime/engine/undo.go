@@ -38,7 +38,7 @@ func (s *Session) Undo(ctx context.Context, req action.UndoRequest) (action.Undo
 		return action.UndoResult{}, action.CodeUnknownCall.Err()
 	}
 	if err := s.place.Enter(); err != nil {
-		return action.UndoResult{}, unloaded(err)
+		return action.UndoResult{}, &action.Error{Code: action.CodeJournalUnavailable, Err: err}
 	}
 	defer s.place.Leave()
 	if !s.memory.Undos.Enter() { // SEMANTICS 1.4.5

@@ -8,7 +8,6 @@ import (
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/action"
-	"github.com/ambit-tools/ambit/runtime/internal/attempt"
 	"github.com/ambit-tools/ambit/runtime/internal/entry"
 	"github.com/ambit-tools/ambit/runtime/internal/undo"
 	"github.com/ambit-tools/ambit/runtime/journal"
@@ -26,8 +25,6 @@ type undoOwner struct {
 	ident
 	of *call
 }
-
-var _ attempt.Owner = (*undoOwner)(nil)
 
 // runHandler calls the undo handler and commits what it did. The handler shares the key of the
 // effect of the call.

@@ -88,6 +88,12 @@ func act() {
 		if key, ok := strings.CutPrefix(what, "segment "); ok {
 			leaveSegment(key)
 		}
+		if left, ok := strings.CutPrefix(what, "out of "); ok {
+			if err := outOf(left); err != nil {
+				fmt.Println(err)
+				syscall.Exit(1)
+			}
+		}
 		for _, a := range slices.Concat(attacksOnMemory, attacksOnCPU, attacksByNumber, attacksOnLimits) {
 			if a.name == what {
 				report(a)

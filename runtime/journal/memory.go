@@ -19,8 +19,12 @@ type Memory struct {
 	sessions map[string][]int  // likewise
 	open     map[CallKey]int   // which entry opened a call that has not ended
 	undoing  map[CallKey]bool
+	requests map[requestKey]*Request
 	keys     map[string][]byte
 }
+
+// A requestKey names a request.
+type requestKey struct{ session, id string }
 
 // Append stores entries.
 func (m *Memory) Append(ctx context.Context, entries []Entry) error {
@@ -47,9 +51,17 @@ func (m *Memory) index(e *Entry) {
 	if m.sessions == nil {
 		m.calls, m.sessions = map[CallKey][]int{}, map[string][]int{}
 		m.open, m.undoing = map[CallKey]int{}, map[CallKey]bool{}
+		m.requests = map[requestKey]*Request{}
 	}
 	i := len(m.entries) - 1
 	m.sessions[e.Session] = append(m.sessions[e.Session], i)
+	for _, c := range RequestChanges(e) {
+		key := requestKey{e.Session, c.ID}
+		if m.requests[key] == nil {
+			m.requests[key] = &Request{Session: e.Session, ID: c.ID}
+		}
+		m.requests[key].Add(e.Seq, &c)
+	}
 	if e.Call == "" {
 		return
 	}
@@ -134,6 +146,24 @@ func (m *Memory) Open(context.Context) (list []string, err error) {
 	}
 	slices.Sort(list)
 	return slices.Compact(list), nil
+}
+
+// Requests returns the requests that a filter matches.
+func (m *Memory) Requests(_ context.Context, f RequestFilter) (list []Request, err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, r := range m.requests {
+		if f.Matches(r) {
+			of := *r
+			of.Steps = slices.Clone(r.Steps)
+			list = append(list, of)
+		}
+	}
+	slices.SortFunc(list, func(a, b Request) int { return cmp.Or(cmp.Compare(b.Asked(), a.Asked()), cmp.Compare(b.ID, a.ID)) })
+	if f.Limit > 0 && len(list) > f.Limit {
+		list = list[:f.Limit]
+	}
+	return list, nil
 }
 
 // Key returns the key of a name.

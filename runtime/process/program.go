@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 )
 
 // ErrProgramChanged is the error of Program.Open when the file is not what it was.
@@ -49,10 +50,15 @@ func Find(name, path string) (*Program, error) {
 }
 
 // Open returns the file of the program, for the runner to start it by. Where the file is not
-// the one that was hashed it is hashed again; the error is ErrProgramChanged when that differs.
+// the one that was hashed it is hashed again; the error is ErrProgramChanged when that differs, and
+// ErrResources when the host has no descriptor for it.
 func (p *Program) Open() (*os.File, error) {
 	f, err := os.Open(p.Path)
-	if err != nil {
+	switch {
+	case err == nil:
+	case errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE), errors.Is(err, syscall.ENOMEM):
+		return nil, fmt.Errorf("%w: %w", ErrResources, err) // of the program it says nothing
+	default:
 		return nil, fmt.Errorf("%w: %w", ErrProgramChanged, err)
 	}
 	if err := p.check(f); err != nil {

@@ -21,6 +21,13 @@ func TestMemoryBySession(t *testing.T) {
 	})
 }
 
+func TestMemoryFindsRequests(t *testing.T) {
+	runtimetest.TestRequests(t, func(*testing.T) (journal.Journal, func() journal.Journal) {
+		m := new(journal.Memory)
+		return m, func() journal.Journal { return m }
+	})
+}
+
 func TestMemoryKeepsKeys(t *testing.T) {
 	runtimetest.TestKeeper(t, func(*testing.T) (journal.Journal, func() journal.Journal) {
 		m := new(journal.Memory)

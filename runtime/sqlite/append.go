@@ -28,9 +28,15 @@ func (s *Store) Append(ctx context.Context, entries []journal.Entry) error {
 	if err != nil {
 		return err
 	}
+	asking := requestsOf(entries)
 	o := &op{
-		do:     func(w *writer) error { return w.insert(entries, private) },
-		single: len(entries) <= rowsAtOnce && !private,
+		do: func(w *writer) error {
+			if err := w.insert(entries, private); err != nil {
+				return err
+			}
+			return w.indexRequests(asking)
+		},
+		single: len(entries) <= rowsAtOnce && !private && len(asking) == 0,
 		rows:   len(entries),
 	}
 	if err := s.write(ctx, o); err != nil {

@@ -6,6 +6,7 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/ambit-tools/ambit/runtime/journal"
 	"github.com/ambit-tools/ambit/runtime/sqlite/internal/chain"
@@ -148,6 +149,7 @@ func (w *writer) sweep() (more bool, err error) {
 		{"DELETE FROM private WHERE seq <= ?", []driver.Value{int64(last)}},
 		{"DELETE FROM call WHERE first <= ? AND last <= ?", []driver.Value{int64(last), int64(w.archived)}},
 		{"DELETE FROM checkpoint WHERE size <= ? AND size < ?", []driver.Value{int64(last), int64(w.archived)}},
+		{"DELETE FROM request WHERE asked <= ? AND id <> '' AND (live IS NULL OR live = 0 OR until < ?)", []driver.Value{int64(last), time.Now().UnixNano()}},
 		{"DELETE FROM entry WHERE seq <= ?", []driver.Value{int64(last)}},
 	} {
 		if _, err := w.c.exec(one.query, one.args...); err != nil {

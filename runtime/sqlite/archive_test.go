@@ -55,6 +55,9 @@ func archived(t *testing.T) (path, older string) {
 	path, older = filepath.Join(dir, "store"), filepath.Join(dir, "older")
 	require.NoError(t, archivable(t, path).Close())
 	copyStore(t, path, older)
+	_, err := other(t, path).Exec(`INSERT INTO request VALUES ('ended', 's', 'c', 5, '', 0, 0, 0, 0, NULL), ('used', 's', 'c', 6, '', 0, 0, 9223372036854775807, 0, 0),
+('expired', 's', 'c', 7, '', 0, 0, 1, 0, 1), ('granted', 's', 'c', 8, '', 0, 0, 9223372036854775807, 0, 1), ('', '', '', 9, '', 0, 0, 0, 0, NULL), ('later', 's', 'c', 30, '', 0, 0, 0, 0, NULL)`)
+	require.NoError(t, err)
 	s := open(t, path)
 	require.NoError(t, s.Archive(t.Context(), firstArchive))
 	require.NoError(t, s.Close())
@@ -123,6 +126,9 @@ func TestArchive(t *testing.T) {
 	var rows int
 	require.NoError(t, other(t, path).QueryRow("SELECT (SELECT count(*) FROM entry WHERE seq <= 24) + (SELECT count(*) FROM private WHERE seq <= 24) + (SELECT count(*) FROM call WHERE last <= 24) + (SELECT count(*) FROM checkpoint WHERE size < 24)").Scan(&rows))
 	require.Zero(t, rows)
+	var left string
+	require.NoError(t, other(t, path).QueryRow("SELECT group_concat(id, ' ') FROM (SELECT id FROM request ORDER BY asked)").Scan(&left))
+	require.Equal(t, "granted  later", left, "a live grant, what was retired, and what is not archived")
 	e := entry(41, 10)
 	e.Session = "s1"
 	require.NoError(t, s.Append(t.Context(), []journal.Entry{e}))

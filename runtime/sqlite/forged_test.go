@@ -184,7 +184,7 @@ func TestFormerLayoutIsRefused(t *testing.T) {
 	require.NoError(t, os.Remove(closed+".keys"))
 	err = refused(t, closed)
 	require.ErrorIs(t, err, sqlite.ErrVersion)
-	require.ErrorContains(t, err, "in a store of an earlier version nothing proves where each session ends")
+	require.ErrorContains(t, err, "nothing proves where each session ends")
 	_, err = sqlite.OpenReader(closed)
 	require.ErrorIs(t, err, sqlite.ErrVersion)
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/ambit-tools/ambit/runtime/internal/simdisk"
 	"github.com/ambit-tools/ambit/runtime/journal"
 )
 
@@ -41,4 +42,38 @@ func TestAnIndexIsNotBelieved(t *testing.T) {
 		require.NoError(t, err)
 	}
 	require.NoError(t, s.Close())
+}
+
+// TestIndexOfRequestsComesWithItsEntries ends the power after each write of an append: the store has the entry and
+// its request, or neither.
+func TestIndexOfRequestsComesWithItsEntries(t *testing.T) {
+	leaf := []byte(`{"consent":[{"kind":"reminded","request":"q"}]}`)
+	entry := func(seq uint64) []journal.Entry {
+		return []journal.Entry{{Seq: seq, Kind: "k", Session: "s", Leaf: leaf}}
+	}
+	both := 0
+	for n := 1; n < 40; n++ {
+		disk, err := simdisk.New(1)
+		require.NoError(t, err)
+		s, err := Open("/store", WithDisk(disk))
+		require.NoError(t, err)
+		require.NoError(t, s.Append(t.Context(), entry(1)))
+		disk.Inject(simdisk.PowerCut, n)
+		_ = s.Append(t.Context(), entry(2))
+		disk.Crash()
+		_ = s.Close()
+		s, err = Open("/store", WithDisk(disk))
+		require.NoError(t, err)
+		head, err := s.Head(t.Context())
+		require.NoError(t, err)
+		list, err := s.Requests(t.Context(), journal.RequestFilter{})
+		require.NoError(t, err)
+		require.Len(t, list, 1)
+		require.Len(t, list[0].Steps, int(head), "after %d operations", n)
+		if head == 2 {
+			both++
+		}
+		require.NoError(t, s.Close())
+	}
+	require.Positive(t, both)
 }

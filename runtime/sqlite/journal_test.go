@@ -41,6 +41,8 @@ func TestJournal(t *testing.T) { runtimetest.TestJournal(t, reopened) }
 
 func TestSessions(t *testing.T) { runtimetest.TestSessions(t, reopened) }
 
+func TestRequests(t *testing.T) { runtimetest.TestRequests(t, reopened) }
+
 func TestKeeper(t *testing.T) { runtimetest.TestKeeper(t, reopened) }
 
 func TestJournalCrashes(t *testing.T) {

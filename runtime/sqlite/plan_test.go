@@ -78,10 +78,27 @@ func used(t *testing.T, path string) (s *Store, r *Reader) {
 	require.NoError(t, err)
 	_, err = r.Checkpoints(ctx)
 	require.NoError(t, err)
-	_, err = r.Head(ctx)
-	require.NoError(t, err)
 	usedOfJournal(t, r)
+	usedOfRequests(t, s, r)
 	return s, r
+}
+
+// usedOfRequests appends what tells of requests, and finds them.
+func usedOfRequests(t *testing.T, s *Store, r *Reader) {
+	t.Helper()
+	leaf := []byte(`{"consent":[{"kind":"reminded","request":"q"},{"kind":"grant_used","grant":"q"}]}`)
+	require.NoError(t, s.Append(t.Context(), []journal.Entry{{Seq: 402, Kind: "k", Session: "s", Leaf: leaf}}))
+	for _, f := range requestFilters {
+		_, err := r.Requests(t.Context(), f)
+		require.NoError(t, err)
+	}
+}
+
+// requestFilters are those that verbs use.
+var requestFilters = []journal.RequestFilter{
+	{Waiting: true}, {Ended: true, Limit: 9}, {Ended: true, Before: 9, Limit: 9}, {Granted: true}, {Granted: true, Live: true}, {Retired: true},
+	{ID: "q"}, {ID: "q", Session: "s"}, {ID: "q", Prefix: true}, {ID: "q", Prefix: true, Waiting: true}, {ID: "q", Prefix: true, Granted: true},
+	{Call: "c", Prefix: true}, {Call: "c", Session: "s", Prefix: true},
 }
 
 // usedOfJournal reads by session and by position, and the last checkpoints.
@@ -89,6 +106,8 @@ func usedOfJournal(t *testing.T, r *Reader) {
 	t.Helper()
 	require.NoError(t, r.Back(t.Context(), "s2", 400, func(*journal.Entry) bool { return true }))
 	_, err := r.Segments(t.Context())
+	require.NoError(t, err)
+	_, err = r.Head(t.Context())
 	require.NoError(t, err)
 	require.ErrorAs(t, r.archived(t.Context(), 1), new(*journal.ArchivedError))
 	_, err = r.Entries(t.Context(), 7, 3)
@@ -119,7 +138,7 @@ var scans = map[string]string{
 }
 
 // scan matches the line of a plan that reads all of a table, without an index that has a part of its rows.
-var scan = regexp.MustCompile(`^SCAN (entry|call|private|state|checkpoint|key|node|session|segment|c|e|t|p|g)( USING (COVERING )?INDEX sqlite_autoindex.*)?( LEFT-JOIN)?$`)
+var scan = regexp.MustCompile(`^SCAN (entry|call|request|private|state|checkpoint|key|node|session|segment|c|e|t|p|g)( USING (COVERING )?INDEX sqlite_autoindex.*)?( LEFT-JOIN)?$`)
 
 // TestNoStatementScans asks SQLite how it executes every statement of a store.
 func TestNoStatementScans(t *testing.T) {
@@ -214,23 +233,31 @@ func plan(t *testing.T, db *sql.DB, query string) (lines []string) {
 func TestAPageReadsAnIndex(t *testing.T) {
 	s, r := used(t, filepath.Join(t.TempDir(), "store"))
 	for part, want := range map[string]string{
-		"call_settled WHERE true ORDER BY first DESC":                 "SCAN call",
-		"call_settled WHERE true AND first < ? ORDER BY first DESC":   "SEARCH call USING INTEGER PRIMARY KEY (rowid<?)",
-		"call_settled WHERE true AND session = ? ORDER BY first DESC": "SEARCH call USING INDEX call_session (session=?)",
-		"call_settled WHERE true AND session = ? AND first < ? ORDER": "SEARCH call USING INDEX call_session (session=? AND first<?)",
-		"call_settled WHERE true AND session = ? AND tool = ? ORDER":  "SEARCH call USING INDEX call_session (session=?)",
-		"call_settled WHERE true AND tool = ? ORDER BY first DESC":    "SEARCH call USING INDEX call_tool (tool=?)",
-		"call_settled WHERE true AND run = ? ORDER BY first DESC":     "SEARCH call USING INDEX call_run (run=?)",
-		"call_settled WHERE true AND run >= ? AND run < ? ORDER BY":   "SEARCH call USING INDEX call_run (run>? AND run<?)",
-		"WHERE true AND tool = ? AND opened_at >= ? AND first >= ?":   "SEARCH call USING INDEX call_tool (tool=? AND first>?)",
-		"WHERE true AND opened_at >= ? AND first >= ? ORDER":          "SEARCH call USING INTEGER PRIMARY KEY (rowid>?)",
-		"count(*), coalesce(min(first), 0)":                           "SEARCH call USING COVERING INDEX call_opened_at (opened_at>?)",
-		"call_settled WHERE true AND " + unfinished + " ORDER BY":     "SCAN call USING INDEX call_unfinished",
-		"call_settled WHERE true AND " + unresolved + " ORDER BY":     "SCAN call USING INDEX call_unknown",
-		"WITH RECURSIVE s(id)":                                        "SEARCH call USING COVERING INDEX call_session (session>?)",
-		"FROM checkpoint WHERE size <= ?":                             "SEARCH checkpoint USING INTEGER PRIMARY KEY (rowid<?)",
-		"SELECT ?1, '', count(*)":                                     "SEARCH call USING COVERING INDEX sqlite_autoindex_call_1 (session=?)",
-		"SELECT ?1, run, count(*)":                                    "SEARCH call USING INDEX call_session (session=?)",
+		"call_settled WHERE true ORDER BY first DESC":                                   "SCAN call",
+		"call_settled WHERE true AND first < ? ORDER BY first DESC":                     "SEARCH call USING INTEGER PRIMARY KEY (rowid<?)",
+		"call_settled WHERE true AND session = ? ORDER BY first DESC":                   "SEARCH call USING INDEX call_session (session=?)",
+		"call_settled WHERE true AND session = ? AND first < ? ORDER":                   "SEARCH call USING INDEX call_session (session=? AND first<?)",
+		"call_settled WHERE true AND session = ? AND tool = ? ORDER":                    "SEARCH call USING INDEX call_session (session=?)",
+		"call_settled WHERE true AND tool = ? ORDER BY first DESC":                      "SEARCH call USING INDEX call_tool (tool=?)",
+		"call_settled WHERE true AND run = ? ORDER BY first DESC":                       "SEARCH call USING INDEX call_run (run=?)",
+		"call_settled WHERE true AND run >= ? AND run < ? ORDER BY":                     "SEARCH call USING INDEX call_run (run>? AND run<?)",
+		"WHERE true AND tool = ? AND opened_at >= ? AND first >= ?":                     "SEARCH call USING INDEX call_tool (tool=? AND first>?)",
+		"WHERE true AND opened_at >= ? AND first >= ? ORDER":                            "SEARCH call USING INTEGER PRIMARY KEY (rowid>?)",
+		"count(*), coalesce(min(first), 0)":                                             "SEARCH call USING COVERING INDEX call_opened_at (opened_at>?)",
+		"call_settled WHERE true AND " + unfinished + " ORDER BY":                       "SCAN call USING INDEX call_unfinished",
+		"call_settled WHERE true AND " + unresolved + " ORDER BY":                       "SCAN call USING INDEX call_unknown",
+		"WITH RECURSIVE s(id)":                                                          "SEARCH call USING COVERING INDEX call_session (session>?)",
+		"WHERE +asked < ? AND id <> '' AND open = 1 AND expires > ?":                    "SEARCH request USING INDEX request_open (expires>?)",
+		"WHERE +asked < ? AND id <> '' AND live IS NOT NULL ORDER":                      "SCAN request USING INDEX request_granted",
+		"WHERE +asked < ? AND id <> '' AND live IS NOT NULL AND live = 1 AND until > ?": "SEARCH request USING INDEX request_live (until>?)",
+		"WHERE asked < ? AND id <> '' AND (open = 0 OR expires <= ?)":                   "SEARCH request USING INDEX request_asked (asked<?)",
+		"WHERE id = '' ORDER BY":                                                        "SEARCH request USING PRIMARY KEY (id=?)",
+		"WHERE +asked < ? AND id = ? AND id <> ''":                                      "SEARCH request USING PRIMARY KEY (id=?)",
+		"WHERE +asked < ? AND id >= ? AND id < ? AND id <> '' ORDER":                    "SEARCH request USING PRIMARY KEY (id>? AND id<?)",
+		"WHERE +asked < ? AND call >= ? AND call < ?":                                   "SEARCH request USING INDEX request_call (call>? AND call<?)",
+		"FROM checkpoint WHERE size <= ?":                                               "SEARCH checkpoint USING INTEGER PRIMARY KEY (rowid<?)",
+		"SELECT ?1, '', count(*)":                                                       "SEARCH call USING COVERING INDEX sqlite_autoindex_call_1 (session=?)",
+		"SELECT ?1, run, count(*)":                                                      "SEARCH call USING INDEX call_session (session=?)",
 	} {
 		queries := slices.DeleteFunc(slices.Collect(maps.Keys(r.stmts)), func(q string) bool { return !strings.Contains(q, part) })
 		require.Len(t, queries, 1, part)

@@ -40,6 +40,12 @@ func (o *Once) Restore(known map[string]bool) {
 // before, and its result before Do returns. A command that was imported before is refused with ErrKnown; its result
 // is interrupted when a crash ended its execution.
 func (o *Once) Do(ctx context.Context, c *journal.Command, by, interrupted string, do func(context.Context) journal.CommandResult) (res journal.CommandResult, err error) {
+	if c.Nonce == "" {
+		return res, errors.New("a command without a nonce cannot be imported once only")
+	}
+	if err := o.log.Health(); err != nil {
+		return res, fmt.Errorf("the command cannot be recorded: %w", err)
+	}
 	done := func() error {
 		return o.record(journal.KindCommandDone, by, &journal.Command{Nonce: c.Nonce, Kind: c.Kind, Result: &res})
 	}

@@ -22,6 +22,26 @@ import (
 
 var session = engine.SessionConfig{ID: "s", Principal: "agent"}
 
+// sessions returns the sessions of a world: those that have ended, and the present one.
+func (w *world) sessions() (list []engine.SessionConfig) {
+	w.m.note(func(m *model) {
+		for i := range m.ended + 1 {
+			of := session
+			if i > 0 {
+				of.ID = fmt.Sprint(session.ID, i+1)
+			}
+			list = append(list, of)
+		}
+	})
+	return list
+}
+
+// session returns the present session.
+func (w *world) session() engine.SessionConfig {
+	list := w.sessions()
+	return list[len(list)-1]
+}
+
 // ctxFor returns a context, which has ended when the caller is not patient.
 func (w *world) ctxFor(patient bool) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(w.ctx)
@@ -33,11 +53,11 @@ func (w *world) ctxFor(patient bool) (context.Context, context.CancelFunc) {
 
 // check checks the program, which has recovered, against what is known outside.
 func (w *world) check() error {
-	if err := w.settled(); err != nil {
+	if err := errors.Join(w.settled(), w.checkProcesses()); err != nil {
 		return err
 	}
 	var all []*known
-	w.m.note(func(m *model) { all = m.calls })
+	w.m.note(func(m *model) { all = m.present() })
 	waiting := map[string]string{} // request by call
 	for _, r := range w.exec.Requests() {
 		waiting[r.CallID] = r.ID
@@ -46,7 +66,7 @@ func (w *world) check() error {
 	err := w.perform(func() error {
 		for i, k := range all {
 			if waiting[k.id] == "" {
-				outs[i] = w.exec.Session(session).Await(w.ctx, k.id)
+				outs[i] = w.exec.Session(w.session()).Await(w.ctx, k.id)
 			}
 		}
 		return nil
@@ -66,10 +86,10 @@ func (w *world) check() error {
 			}
 		}
 	}
-	if err := w.startRun(); err != nil {
+	if err := w.begunAgain(); err != nil || w.lost {
 		return err
 	}
-	return errors.Join(w.checkFiles(), w.checkGrants(), w.checkRules(), w.checkAudit(), w.checkSnapshots())
+	return errors.Join(w.checkFiles(), w.checkEnded(), w.checkGrants(), w.checkRules(), w.checkAudit(), w.checkSnapshots())
 }
 
 // settled requires that nothing is left open at the workspace.
@@ -106,6 +126,10 @@ func (w *world) checkCall(k *known, request string, out *runtime.Outcome) (err e
 		}
 	}
 	w.m.note(func(m *model) {
+		if m.ending && hasEnded(out) {
+			w.count(k, "its session has ended")
+			return
+		}
 		if out.Message == "there is no such call in this session" {
 			switch {
 			case k.outcome != nil || k.request != "":
@@ -184,7 +208,7 @@ func (w *world) checkUndo(k *known) error {
 	}
 	var res error
 	err := w.perform(func() error {
-		_, res = w.exec.Session(session).Undo(w.ctx, action.UndoRequest{CallID: k.id, By: operator.Program("alice")})
+		_, res = w.exec.Session(w.session()).Undo(w.ctx, action.UndoRequest{CallID: k.id, By: operator.Program("alice")})
 		return nil
 	})
 	result, code := action.ResultOf(res)
@@ -197,6 +221,7 @@ func (w *world) checkUndo(k *known) error {
 		return err
 	case code == action.CodeJournalUnavailable:
 		w.lost = true
+	case code == action.CodeExpired && w.ending():
 	case code != action.CodeAlreadyUndone && (k.undone || res != nil):
 		return fmt.Errorf("it is %v %v", result, code)
 	case !k.undone:
@@ -226,7 +251,8 @@ func (w *world) checkDenied() error {
 		out = w.run.Turn(engine.TurnConfig{}).Execute(w.ctx, runtime.Call{ID: "late", Tool: "send", Input: []byte(`{"text":"late"}`)})
 		return nil
 	})
-	if err == nil && (out.Kind != runtime.Denied || out.Reason != runtime.ReasonJournalUnavailable) {
+	refused := out.Reason == runtime.ReasonJournalUnavailable || w.ending() && hasEnded(&out)
+	if err == nil && (out.Kind != runtime.Denied || !refused) {
 		err = fmt.Errorf("the journal cannot be written, and a call is %v %v", out.Kind, out.Reason)
 	}
 	return err

@@ -17,6 +17,9 @@
 //     request of which an approver or a caller was told can be answered or has been;
 //   - an effect of a tool that is not idempotent happens once at most, that of an
 //     idempotent tool once per attempt that the tool declares;
+//   - no program of a command has run whose process.started was not durable; after a
+//     recovery none runs, the journal has one end of each, and no later recovery asks
+//     for it;
 //   - files are, to the byte, those of the calls that completed and were not undone,
 //     and nothing is unsettled;
 //   - the rules know what these outcomes say, by WhatIf and by the counts of the run;

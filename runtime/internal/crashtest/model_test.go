@@ -15,9 +15,12 @@ type model struct {
 	run     string            // the open one; empty: none
 	runs    int
 	closing bool     // a caller waits for the run to be closed
+	ending  bool     // a caller waits for the session to be ended
+	ended   int      // sessions, before the present one
 	late    bool     // there was an effect of a call whose outcome had been told
 	anchors [][]byte // notes that were anchored
 	grants  []string // ids of those that an approver was told of
+	procs   []*proc  // programs that ran
 }
 
 // known is what is known of a call.
@@ -39,6 +42,7 @@ type known struct {
 	found   bool  // what that person said counts
 	undoing bool  // a caller waits for its undo
 	undone  bool  // as it was told
+	over    bool  // its session has ended, as it was told
 }
 
 func newModel() *model { return &model{files: map[string]string{}} }
@@ -51,6 +55,11 @@ func (m *model) clone() *model {
 	for i, k := range m.calls {
 		twin := *k
 		c.calls[i] = &twin
+	}
+	c.procs = make([]*proc, len(m.procs))
+	for i, p := range m.procs {
+		twin := *p
+		c.procs[i] = &twin
 	}
 	c.anchors, c.grants = slices.Clone(m.anchors), slices.Clone(m.grants)
 	return &c

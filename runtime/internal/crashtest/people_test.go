@@ -69,7 +69,7 @@ func (w *world) resolve() error {
 	var id string
 	happened, tried := false, false
 	w.m.note(func(m *model) {
-		for _, k := range m.calls {
+		for _, k := range m.present() {
 			if k.outcome != nil && k.outcome.Kind == runtime.Unknown {
 				id, happened, tried = k.id, k.effects > 0, k.finding != nil
 				k.finding = &happened
@@ -81,7 +81,7 @@ func (w *world) resolve() error {
 	}
 	var res error
 	err := w.perform(func() error {
-		res = w.exec.Resolve(w.ctx, session.ID, id, action.ResolveRequest{TookEffect: happened, By: operator.Program("alice")})
+		res = w.exec.Resolve(w.ctx, w.session().ID, id, action.ResolveRequest{TookEffect: happened, By: operator.Program("alice")})
 		return nil
 	})
 	result, code := action.ResultOf(res)
@@ -107,7 +107,7 @@ func (w *world) resolve() error {
 func (w *world) withdraw(id string) error {
 	var res error
 	err := w.perform(func() error {
-		res = w.exec.Cancel(w.ctx, session.ID, id, operator.Program("alice"), "")
+		res = w.exec.Cancel(w.ctx, w.session().ID, id, operator.Program("alice"), "")
 		return nil
 	})
 	result, code := action.ResultOf(res)
@@ -133,7 +133,7 @@ func (w *world) withdraw(id string) error {
 func (w *world) ask(id string) error {
 	var out runtime.Outcome
 	err := w.perform(func() error {
-		out = w.exec.Session(session).Await(w.ctx, id)
+		out = w.exec.Session(w.session()).Await(w.ctx, id)
 		return nil
 	})
 	if err != nil {
@@ -147,7 +147,7 @@ func (w *world) ask(id string) error {
 func (w *world) takeBack() error {
 	var list []*known
 	w.m.note(func(m *model) {
-		for _, k := range m.calls {
+		for _, k := range m.present() {
 			if k.kind.name == "put" && k.outcome != nil && k.outcome.Kind == runtime.Completed && !k.undone && !k.found {
 				list = append(list, k)
 			}
@@ -170,7 +170,7 @@ func (w *world) undoCall(id string) error {
 	})
 	var res error
 	err := w.perform(func() error {
-		_, res = w.exec.Session(session).Undo(w.ctx, action.UndoRequest{CallID: id, By: operator.Program("alice")})
+		_, res = w.exec.Session(w.session()).Undo(w.ctx, action.UndoRequest{CallID: id, By: operator.Program("alice")})
 		return nil
 	})
 	result, code := action.ResultOf(res)

@@ -64,20 +64,34 @@ func (s *snapped) snap(t *testing.T, e *rules.Engine, id string, least int, late
 
 // A said is what the records of a call say of it.
 type said struct {
+	session         string
 	opened, outcome uint64 // positions
 	past            *rules.PastCall
 }
 
 // saidIn returns what the records of a history say of each call, as the rules of e know it.
 func saidIn(t *testing.T, entries []journal.Entry, e *rules.Engine) map[string]*said {
-	calls, state := map[string]*said{}, e.NewState()
+	calls, states := map[string]*said{}, map[string]*rules.State{}
 	for i := range entries {
 		r, err := journal.Decode(entries[i].Leaf)
 		require.NoError(t, err)
 		if c := calls[r.Call]; r.Mark == journal.MarkOpened && c == nil {
-			calls[r.Call] = &said{opened: entries[i].Seq}
+			calls[r.Call] = &said{session: r.Session, opened: entries[i].Seq}
 		} else if c != nil && r.Outcome != nil && (r.Mark == journal.MarkEnded || r.Kind == runtime.EventReconciled.String()) {
 			c.outcome = entries[i].Seq
+		}
+		state := states[r.Session]
+		if state == nil {
+			state = e.NewState()
+			states[r.Session] = state
+		}
+		if r.Kind == journal.KindSessionEnded {
+			delete(states, r.Session)
+			for _, c := range calls {
+				if c.session == r.Session {
+					c.past = nil
+				}
+			}
 		}
 		for k := range r.Rules {
 			ev := &r.Rules[k]
@@ -109,7 +123,7 @@ func rulesUnder(t *testing.T, of *kind, change func(*runtime.Spec)) *rules.Engin
 }
 
 // withSnapshots returns a history with snapshots at random positions, each made under random declarations.
-func withSnapshots(t *testing.T, entries []journal.Entry, rnd *rand.Rand, engines []*rules.Engine) *snapped {
+func (w *world) withSnapshots(t *testing.T, entries []journal.Entry, rnd *rand.Rand, engines []*rules.Engine) *snapped {
 	s := &snapped{Memory: new(journal.Memory), at: []uint64{0}}
 	for i := 0; i < len(entries); i++ {
 		if k := entries[i].Kind; k == journal.KindSnapshot || k == journal.KindCalls { // of the program: its positions are those of the store
@@ -119,11 +133,19 @@ func withSnapshots(t *testing.T, entries []journal.Entry, rnd *rand.Rand, engine
 		s.at = append(s.at, s.append(t, entries[i]))
 		if rnd.IntN(12) == 0 {
 			late := entries[i+1 : min(i+1+rnd.IntN(4), len(entries))]
-			s.snap(t, engines[rnd.IntN(len(engines))], []string{session.ID, session.ID, ""}[rnd.IntN(3)], 1+rnd.IntN(8), late)
+			s.snap(t, engines[rnd.IntN(len(engines))], w.someSession(rnd), 1+rnd.IntN(8), late)
 			i += len(late)
 		}
 	}
 	return s
+}
+
+// someSession returns the id of a session of w, empty for what belongs to none.
+func (w *world) someSession(rnd *rand.Rand) string {
+	if list := w.sessions(); rnd.IntN(3) > 0 {
+		return list[rnd.IntN(len(list))].ID
+	}
+	return ""
 }
 
 // snapshot writes a snapshot at times, and at times lets the session leave memory, so that the next step loads it.
@@ -140,12 +162,20 @@ func (w *world) snapshot() error {
 	if w.snaps.IntN(6) > 0 {
 		return nil
 	}
-	id := []string{session.ID, session.ID, ""}[w.snaps.IntN(3)]
+	id := w.someSession(w.snaps)
 	return w.perform(func() error {
 		err := w.hooks.Snapshot(w.ctx, id, 1+w.snaps.IntN(4)) // it fails when the machine dies
 		w.say("snapshot of %q: %v", id, err)
 		return nil
 	})
+}
+
+// sessionIDs returns the ids of all sessions, and that of none.
+func (w *world) sessionIDs() (list []string) {
+	for _, of := range w.sessions() {
+		list = append(list, of.ID)
+	}
+	return append(list, "")
 }
 
 // checkSnapshots compares the sessions as they are read from their snapshots with what all entries say.
@@ -162,7 +192,7 @@ func (w *world) checkSnapshots() error {
 	if err := checkHoldings(w.ctx, w.shop, e, whole); err != nil {
 		return err
 	}
-	for _, id := range []string{session.ID, ""} {
+	for _, id := range w.sessionIDs() {
 		one, err := history.ReadSession(w.ctx, w.shop, e, bookKey, id)
 		if err != nil {
 			return err
@@ -200,7 +230,7 @@ func agree(whole *history.History, one *history.Single) error {
 	if !reflect.DeepEqual(got, want) {
 		return fmt.Errorf("it is %+v, and not %+v", got, want)
 	}
-	return agreeOnCalls(whole.Calls, one)
+	return agreeOnCalls(slices.DeleteFunc(kept(whole), func(c *history.Call) bool { return c.Session != one.ID }), one)
 }
 
 // agreeOnCalls is agree for the calls.
@@ -241,10 +271,10 @@ func plain(r journal.EndedCall) journal.EndedCall {
 }
 
 // compare requires that what is read from snapshots of s is what all entries say.
-func (s *snapped) compare(t *testing.T, entries []journal.Entry, e *rules.Engine) {
+func (s *snapped) compare(t *testing.T, entries []journal.Entry, e *rules.Engine, sessions []string) {
 	whole, err := history.Read(t.Context(), s, e, bookKey)
 	require.NoError(t, err)
-	for _, id := range []string{session.ID, ""} {
+	for _, id := range sessions {
 		one, err := history.ReadSession(t.Context(), s, e, bookKey, id)
 		require.NoError(t, err)
 		require.NoError(t, agree(whole, one))
@@ -283,9 +313,9 @@ func TestASnapshotAndItsTailAreTheFold(t *testing.T) {
 			w.m.restart()
 			entries, err := w.store.Read(t.Context(), 0, 1<<20)
 			require.NoError(t, err)
-			s := withSnapshots(t, entries, rnd, engines)
+			s := w.withSnapshots(t, entries, rnd, engines)
 			for range 4 {
-				s.compare(t, entries, engines[rnd.IntN(len(engines))])
+				s.compare(t, entries, engines[rnd.IntN(len(engines))], w.sessionIDs())
 			}
 			one, err := history.ReadSession(t.Context(), s, engines[0], bookKey, session.ID)
 			require.NoError(t, err)

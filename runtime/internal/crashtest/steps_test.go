@@ -37,7 +37,7 @@ func (w *world) step() error {
 func (w *world) act() error {
 	waits, puzzles := false, false
 	w.m.note(func(m *model) {
-		puzzles = slices.ContainsFunc(m.calls, func(k *known) bool { return k.outcome != nil && k.outcome.Kind == runtime.Unknown && !k.found })
+		puzzles = slices.ContainsFunc(m.present(), func(k *known) bool { return k.outcome != nil && k.outcome.Kind == runtime.Unknown && !k.found })
 		waits = slices.ContainsFunc(m.calls, func(k *known) bool { return k.request != "" && k.outcome == nil && !k.refused && k.run == m.run })
 	})
 	switch n := w.rng.IntN(20); {
@@ -54,6 +54,9 @@ func (w *world) act() error {
 	case n < 19:
 		w.say("time passes")
 		return w.clock.Advance(2 * time.Second)
+	}
+	if w.rng.IntN(2) == 0 {
+		return w.endSession()
 	}
 	return w.closeRun()
 }
@@ -209,7 +212,7 @@ func (w *world) closeRun() error {
 func (w *world) startRun() error {
 	var id string
 	w.m.note(func(m *model) { id = m.run })
-	s := w.exec.Session(session)
+	s := w.exec.Session(w.session())
 	run, open := s.Run(id)
 	if !open {
 		var err error

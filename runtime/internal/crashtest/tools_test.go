@@ -20,6 +20,7 @@ import (
 type kind struct {
 	name   string
 	effect bool // it does something outside, which cannot be taken back
+	runs   bool // it is a command: a process does it
 	files  bool // it writes files
 	spec   func(*runtime.Spec)
 }
@@ -46,6 +47,7 @@ var kinds = []*kind{
 	{name: "needs", effect: true, spec: func(s *runtime.Spec) { s.Rules.RequiresPreceding = []string{"put"} }},
 	{name: "check", effect: true, spec: func(s *runtime.Spec) { s.Reconcile = true }},
 	{name: "once", effect: true, spec: func(s *runtime.Spec) { s.Dedupe = runtime.Dedupe{Mode: runtime.DedupeAlways} }},
+	{name: "run", effect: true, runs: true},
 }
 
 // How a handler goes.
@@ -81,6 +83,10 @@ func (w *world) registry() (*runtime.Registry, error) {
 		spec := &runtime.Spec{Name: k.name, Version: "1", Pin: k.name, Effect: runtime.SideEffectWrite, Deadline: deadline}
 		if k.spec != nil {
 			k.spec(spec)
+		}
+		if k.runs {
+			tools = append(tools, command(spec))
+			continue
 		}
 		var opts []runtime.DynamicOption
 		if spec.Undo != nil {

@@ -50,6 +50,7 @@ type world struct {
 	audit *audit.Log
 	exec  *engine.Executor
 	hooks *simhooks.Hooks
+	host  *host
 	run   *engine.Run
 	turn  *engine.Turn
 }
@@ -135,7 +136,11 @@ func (w *world) open() error {
 	}
 	w.exec, err = engine.NewExecutor(w.reg, runtime.PolicyFunc(allow), engine.WithClock(w.clock), engine.WithJournal(w.audit.Journal()),
 		engine.WithParticipant("files", w.ws), engine.WithMinimumBudget(0), engine.WithPolicyTimeout(time.Hour),
-		engine.WithArtifacts(artifacts{store}), engine.WithApprover(runtime.ApproverFunc(w.notify)))
+		engine.WithArtifacts(artifacts{store}), engine.WithApprover(runtime.ApproverFunc(w.notify)),
+		engine.WithProcesses(engine.ProcessConfig{Runner: w.newHost()}))
+	if err == nil {
+		err = w.remember()
+	}
 	if err != nil {
 		return err
 	}
@@ -253,10 +258,12 @@ func (w *world) makeRoom() error {
 	}
 	var ids []string
 	var undoing []string
-	closing := false
+	closing, ending := false, false
 	w.m.note(func(m *model) {
-		closing = m.closing
-		for _, k := range m.calls {
+		if closing, ending = m.closing, m.ending; ending {
+			return
+		}
+		for _, k := range m.present() {
 			if k.outcome == nil && (k.refused || k.flying && k.request == "" || closing && k.request != "") {
 				ids = append(ids, k.id)
 			}
@@ -276,7 +283,10 @@ func (w *world) makeRoom() error {
 			return err
 		}
 	}
-	if closing {
+	switch {
+	case ending:
+		return w.endSession()
+	case closing:
 		return w.closeRun()
 	}
 	return nil

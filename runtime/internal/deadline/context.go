@@ -20,13 +20,6 @@ type Context struct {
 	done   atomic.Value  // chan struct{}, made by the first call of Done
 }
 
-// Past is the Done of a context that has ended.
-var Past = func() <-chan struct{} {
-	done := make(chan struct{})
-	close(done)
-	return done
-}()
-
 // A Cause says why a Context ended.
 type Cause uint32
 

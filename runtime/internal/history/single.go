@@ -152,6 +152,8 @@ func (s *Single) begin(ctx context.Context, j journal.Journal, key []byte, r *pl
 	}
 	for _, c := range of.Live {
 		s.calls[c.Call] = &folded{opened: c.Opened, past: c.Past}
+		delete(s.Ended, c.Call) // a page may tell of it: its undo began later
+		delete(s.fresh, c.Call)
 	}
 	if s.Book, err = consent.Restore(key, of.Book); err != nil {
 		return err

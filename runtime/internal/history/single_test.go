@@ -154,6 +154,23 @@ func TestWhatIsLiveIsReadFromItsEntries(t *testing.T) {
 	assert.Equal(t, rules.StatusOK, s.Ended["undoing"].Past.Status)
 }
 
+// TestACallOnAPageMayLiveAgain: its undo began after the page was made, and it is there once.
+func TestACallOnAPageMayLiveAgain(t *testing.T) {
+	c := &counted{Memory: new(journal.Memory)}
+	c.call(t, "s", "undoing")
+	c.snapshot(t, "s", 1)
+	c.append(t, of("undoing", journal.KindUndoStarted, journal.Record{Mark: journal.MarkUndoing, By: "bob"}))
+	c.snapshot(t, "s", 1)
+	s := c.session(t, "s")
+	require.Len(t, s.Calls, 1)
+	assert.Equal(t, &history.Undo{By: "bob"}, s.Calls[0].Undo)
+	assert.Empty(t, s.Ended)
+	assert.Empty(t, s.References())
+	c.append(t, of("undoing", runtime.EventUndoFailed.String(), journal.Record{Mark: journal.MarkUndone, By: "bob"}))
+	c.snapshot(t, "s", 100)
+	assert.Len(t, c.session(t, "s").References(), 1)
+}
+
 // TestEntriesThatASnapshotDoesNotTakeIn: one that came while it was made lies before it.
 func TestEntriesThatASnapshotDoesNotTakeIn(t *testing.T) {
 	c := &counted{Memory: new(journal.Memory)}

@@ -100,12 +100,19 @@ func (s *Set) Kill(ctx context.Context, id process.ProcessID) error {
 // It looks at the file: the caller holds no lock.
 func (s *Set) Changed(tool int) bool {
 	c := s.Of(tool)
-	return c != nil && c.Changed() != nil
+	return c != nil && unlike(c.Changed())
 }
 
-// Changed is process.ErrProgramChanged when the program is not the one that was found at start.
+// unlike says whether an error of Changed is about the program.
+func unlike(err error) bool { return err != nil && !errors.Is(err, process.ErrResources) }
+
+// Changed is process.ErrProgramChanged when the program is not the one that was found at start, and
+// process.ErrResources when the host could not look.
 func (c *Command) Changed() error {
 	f, err := c.program.Open()
+	if errors.Is(err, process.ErrResources) { // whether it has changed is seen when it starts
+		return err
+	}
 	c.changed.Store(err != nil)
 	if err != nil {
 		return err

@@ -8,11 +8,12 @@ import (
 )
 
 // Keys returns the keys that a journal keeps apart from its entries: of the digests of inputs, and of requests for
-// consent. Both are nil when the journal keeps none.
-func Keys(ctx context.Context, j journal.Journal) (inputs, consent []byte, err error) {
+// consent. A request of an earlier process can be approved only with the key that it was bound with. Both are own when the
+// journal keeps none.
+func Keys(ctx context.Context, j journal.Journal, own []byte) (inputs, consent []byte, err error) {
 	keeper, ok := j.(journal.Keeper)
 	if !ok {
-		return nil, nil, nil
+		return own, own, nil
 	}
 	if inputs, err = keeper.Key(ctx, "inputs"); err != nil {
 		return nil, nil, fmt.Errorf("the key of inputs: %w", err)

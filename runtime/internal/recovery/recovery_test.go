@@ -170,17 +170,16 @@ func (k *keeper) Key(_ context.Context, name string) ([]byte, error) {
 	return []byte(name), nil
 }
 
-// TestKeys: a journal that keeps keys gives both, or an error that names the one it does not have.
+// TestKeys: a journal that keeps keys gives both, or an error that names the one it does not have. Another one has the executor's own.
 func TestKeys(t *testing.T) {
-	inputs, requests, err := recovery.Keys(t.Context(), struct{ journal.Journal }{})
+	inputs, requests, err := recovery.Keys(t.Context(), struct{ journal.Journal }{}, []byte("own"))
 	require.NoError(t, err)
-	assert.Nil(t, inputs)
-	assert.Nil(t, requests)
-	inputs, requests, err = recovery.Keys(t.Context(), new(keeper))
+	assert.Equal(t, "own own", string(inputs)+" "+string(requests))
+	inputs, requests, err = recovery.Keys(t.Context(), new(keeper), nil)
 	require.NoError(t, err)
 	assert.Equal(t, "inputs consent", string(inputs)+" "+string(requests))
 	for bad, says := range map[string]string{"inputs": "the key of inputs", "consent": "the key of requests for consent"} {
-		_, _, err = recovery.Keys(t.Context(), &keeper{bad: bad})
+		_, _, err = recovery.Keys(t.Context(), &keeper{bad: bad}, nil)
 		assert.ErrorContains(t, err, says)
 	}
 }

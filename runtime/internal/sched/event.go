@@ -57,6 +57,13 @@ func (e *Event) fire() {
 	}
 }
 
+// PastDone is a closed channel: the Done of a context that has ended.
+var PastDone = func() <-chan struct{} {
+	done := make(chan struct{})
+	close(done)
+	return done
+}()
+
 // spins is how often a goroutine that waits for an event yields the processor before it parks.
 const spins = 8
 

@@ -4,10 +4,12 @@ import (
 	"crypto/rand"
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/ambit-tools/ambit/runtime/internal/history"
 	"github.com/ambit-tools/ambit/runtime/internal/wording"
 	"github.com/ambit-tools/ambit/runtime/journal"
+	"github.com/ambit-tools/ambit/runtime/rules"
 )
 
 // A Config describes a session.
@@ -44,4 +46,30 @@ func ConfigOf(of *history.Session) *Config {
 	return &Config{
 		ID: of.ID, Principal: of.Principal, Behavior: of.Setup.Behavior, Modes: of.Setup.Modes, Capabilities: of.Setup.Capabilities,
 	}
+}
+
+// A RunConfig describes a Run, or a part of one.
+type RunConfig struct {
+	ID string // empty: one is made
+
+	// Metadata is added to that of every call, whose own members go before. No policy sees it. It is
+	// copied, and recorded with the run and with each call. Its member request_id, the id of the
+	// caller's own request, is in every event, span and webhook. It has at most 64 members and 8 KiB,
+	// a request_id at most 256 bytes.
+	Metadata map[string]string
+}
+
+// A TurnConfig describes a Turn.
+type TurnConfig struct {
+	Budget      time.Duration // for all calls of the turn together; 0: none, negative: used up
+	Cap         time.Duration // for each attempt of a call, where its tool declares a longer deadline; 0: none, negative: used up, as by Budget
+	ConsentWait time.Duration // how long a caller waits for consent before its call is pending; 0: not at all
+}
+
+// Observing returns what passes the changes of one session to f, which gets those of all; nil for a nil f.
+func Observing(f func(session string, ev rules.Event), id string) func(rules.Event) {
+	if f == nil {
+		return nil
+	}
+	return func(ev rules.Event) { f(id, ev) }
 }

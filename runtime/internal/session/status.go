@@ -14,3 +14,11 @@ type Status struct {
 	Reminders   int              `json:"reminders,omitempty"`    // given to a model that stopped
 	Reminder    string           `json:"reminder,omitempty"`     // for the model, from ModelStopped
 }
+
+// A Verdict is what would become of a call.
+type Verdict struct {
+	Runs     bool             // the handler would be started
+	Outcome  runtime.Outcome  // the refusal, when the handler would not be started
+	Decision runtime.Decision // of the policy; zero when it was not evaluated
+	Input    []byte           // JSON of the arguments of the handler; nil when the input is invalid, or was not read
+}

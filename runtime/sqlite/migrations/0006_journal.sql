@@ -100,6 +100,28 @@ SELECT coalesce(c.first, n.first) AS first, n.session AS session, n.call AS call
   coalesce(n.unknown, c.unknown) AS unknown
 FROM call_news n LEFT JOIN call c ON c.session = n.session AND c.call = n.call;
 
+-- One row per request for consent: what all entries say of it, and of the grant that came of it, which has its id. The
+-- row without an id has the entries that say which rules were retired.
+CREATE TABLE request (
+  id      TEXT NOT NULL,
+  session TEXT NOT NULL,
+  call    TEXT NOT NULL,
+  asked   INTEGER NOT NULL, -- its first entry
+  steps   TEXT NOT NULL,    -- its entries, and what each changes: 7a12g (journal.What)
+  used    INTEGER NOT NULL, -- the last entry with a use of the grant; 0: there is none
+  expires INTEGER NOT NULL, -- when it stops taking answers
+  until   INTEGER NOT NULL, -- when its grant ends by itself
+  open    INTEGER NOT NULL, -- 1: nothing has ended it but, perhaps, time
+  live    INTEGER,          -- likewise its grant; NULL: there is none
+  PRIMARY KEY (id, session)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX request_asked ON request (asked);
+CREATE INDEX request_call ON request (call, session);
+CREATE INDEX request_open ON request (expires) WHERE open = 1;
+CREATE INDEX request_granted ON request (asked) WHERE live IS NOT NULL;
+CREATE INDEX request_live ON request (until) WHERE live = 1;
+
 -- How far a session goes, as of owner.indexed. The owner does not believe it: the table node says it too.
 CREATE TABLE session (
   id   TEXT PRIMARY KEY,

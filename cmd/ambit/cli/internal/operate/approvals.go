@@ -1,6 +1,7 @@
 package operate
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -13,6 +14,7 @@ import (
 	"github.com/ambit-tools/ambit/cmd/ambit/cli/internal/cmdutil"
 	"github.com/ambit-tools/ambit/cmd/ambit/cli/internal/store"
 	"github.com/ambit-tools/ambit/runtime/consent"
+	"github.com/ambit-tools/ambit/runtime/journal"
 	"github.com/ambit-tools/ambit/runtime/sqlite"
 	"github.com/ambit-tools/ambit/runtime/terminal"
 )
@@ -41,21 +43,13 @@ those that need no answer any more, the newest first, with what became of them.`
 				return err
 			}
 			return v.With(func(r *sqlite.Reader) error {
-				book, err := store.Books(cmd.Context(), r)
+				list, err := requestsOf(cmd.Context(), r, ended, before, limit)
 				if err != nil {
 					return err
 				}
-				now := time.Now()
-				list, last := waiting(book, now), "EXPIRES"
+				last := "EXPIRES"
 				if ended {
-					if before != "" {
-						q, err := store.FindRequest(book, before)
-						if err != nil {
-							return err
-						}
-						before = q.ID
-					}
-					list, last = book.Ended(now, before, limit), "STATUS"
+					last = "STATUS"
 				}
 				var cells [][]string
 				for i := range list {
@@ -77,6 +71,33 @@ those that need no answer any more, the newest first, with what became of them.`
 	cmd.Flags().StringVar(&before, "before", "", "with --ended, only requests that were made before this `request`: the next page begins behind the last one")
 	cmd.Flags().IntVar(&limit, "limit", 100, "with --ended, list at most this `number` of requests")
 	return cmd
+}
+
+// requestsOf returns the requests that wait for answers, or at most limit of those that have ended, made before another one.
+func requestsOf(ctx context.Context, r *sqlite.Reader, ended bool, before string, limit int) ([]consent.Request, error) {
+	now := time.Now()
+	if !ended {
+		book, err := store.Books(ctx, r, journal.RequestFilter{At: now, Waiting: true})
+		if err != nil {
+			return nil, err
+		}
+		return waiting(book, now), nil
+	}
+	f := journal.RequestFilter{At: now, Ended: true, Limit: limit}
+	if before != "" {
+		id, at, err := store.PlaceOfRequest(ctx, r, before)
+		if err != nil {
+			return nil, err
+		}
+		before, f.Before, f.Limit = id, at+1, limit+1 // with that request
+	}
+	book, err := store.Books(ctx, r, f)
+	if err != nil {
+		return nil, err
+	}
+	list := book.Ended(now, "", f.Limit)
+	behind := slices.IndexFunc(list, func(q consent.Request) bool { return q.ID == before }) + 1
+	return list[behind:min(behind+limit, len(list))], nil
 }
 
 // waiting returns the requests that can still be answered.
@@ -114,11 +135,7 @@ func newApprovalsShow() *cobra.Command {
 				return cmdutil.Usage("show needs either a request or a call", "name the request, or add --call ID")
 			}
 			return v.With(func(r *sqlite.Reader) error {
-				book, err := store.Books(cmd.Context(), r)
-				if err != nil {
-					return err
-				}
-				q, err := requestNamed(book, args, &id)
+				q, err := requestNamed(cmd.Context(), r, args, &id)
 				if err != nil {
 					return err
 				}
@@ -137,11 +154,11 @@ func newApprovalsShow() *cobra.Command {
 }
 
 // requestNamed returns the request of an argument, or else of a call.
-func requestNamed(book *consent.Books, args []string, id *store.CallID) (consent.Request, error) {
+func requestNamed(ctx context.Context, r *sqlite.Reader, args []string, id *store.CallID) (consent.Request, error) {
 	if len(args) > 0 {
-		return store.FindRequest(book, args[0])
+		return store.FindRequest(ctx, r, args[0])
 	}
-	return store.FindRequestOfCall(book, id.Session, id.Call)
+	return store.FindRequestOfCall(ctx, r, id.Session, id.Call)
 }
 
 // printRequest prints a request for people.

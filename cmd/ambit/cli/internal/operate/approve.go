@@ -127,11 +127,7 @@ func (v *commandVerb) answer(cmd *cobra.Command, typed []string, kind string) er
 		return cmdutil.Usage(cmd.Name()+" needs either a request or a call", "name the request, or add --call ID")
 	}
 	return v.With(func(r *sqlite.Reader) error {
-		book, err := store.Books(cmd.Context(), r)
-		if err != nil {
-			return err
-		}
-		q, err := requestNamed(book, typed, &store.CallID{Session: v.Session, Call: v.Call})
+		q, err := requestNamed(cmd.Context(), r, typed, &store.CallID{Session: v.Session, Call: v.Call})
 		if err != nil {
 			return err
 		}

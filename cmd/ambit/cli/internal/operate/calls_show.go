@@ -12,7 +12,6 @@ import (
 
 	"github.com/ambit-tools/ambit/cmd/ambit/cli/internal/cmdutil"
 	"github.com/ambit-tools/ambit/cmd/ambit/cli/internal/store"
-	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/journal"
 	"github.com/ambit-tools/ambit/runtime/sqlite"
 	"github.com/ambit-tools/ambit/runtime/terminal"
@@ -109,25 +108,23 @@ func viewOf(ctx context.Context, r *sqlite.Reader, key journal.CallKey) (*callVi
 }
 
 // findGrant adds the grant by which the call was started, if there was one. It reads
-// all of the journal up to the last entry of the call: the entry that says so may be
-// that of another call, between the first and the last of this one.
+// the entries of the session between the first and the last of the call: the entry that says so may be
+// that of another call.
 func (v *callView) findGrant(ctx context.Context, r *sqlite.Reader) error {
 	if len(v.Events) == 0 {
 		return nil
 	}
 	first, last := v.Events[0].Seq, v.Events[len(v.Events)-1].Seq
-	sessions := map[string]string{} // of grants, by their ids
-	return store.EachConsent(ctx, r, last, func(e *journal.Entry, changes []consent.Event) error {
-		for i := range changes {
-			ev := &changes[i]
-			if ev.Result != nil && ev.Result.Granted != nil {
-				sessions[ev.Result.Granted.ID] = ev.Result.Granted.Session
-			}
-			if ev.Kind == consent.EventGrantUsed && e.Seq >= first && ev.Call == v.Call && sessions[ev.Grant] == v.Session {
-				v.Grant = ev.Grant
+	return r.Back(ctx, v.Session, last+1, func(e *journal.Entry) bool {
+		if e.Seq < first {
+			return false
+		}
+		for _, c := range journal.RequestChanges(e) {
+			if c.What == journal.GrantUsed && c.Call == v.Call {
+				v.Grant = c.ID
 			}
 		}
-		return nil
+		return v.Grant == ""
 	})
 }
 

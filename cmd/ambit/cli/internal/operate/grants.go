@@ -10,6 +10,7 @@ import (
 	"github.com/ambit-tools/ambit/cmd/ambit/cli/internal/store"
 	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/inbox"
+	"github.com/ambit-tools/ambit/runtime/journal"
 	"github.com/ambit-tools/ambit/runtime/sqlite"
 )
 
@@ -30,11 +31,11 @@ func newGrantsList() *cobra.Command {
 		Args:  cmdutil.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return v.With(func(r *sqlite.Reader) error {
-				book, err := store.Books(cmd.Context(), r)
+				now := time.Now()
+				book, err := store.Books(cmd.Context(), r, journal.RequestFilter{At: now, Granted: true, Live: !all})
 				if err != nil {
 					return err
 				}
-				now := time.Now()
 				list, cells := []grantItem{}, [][]string{}
 				for _, g := range book.Grants() {
 					if !all && !g.Live(now) {
@@ -96,11 +97,8 @@ func newGrantsRevoke() *cobra.Command {
 		Args:  cmdutil.OneID("the id of a grant, or how it begins"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return v.With(func(r *sqlite.Reader) error {
-				book, err := store.Books(cmd.Context(), r)
-				if err != nil {
-					return err
-				}
-				if v.Grant, err = store.FindGrant(book, args[0]); err != nil {
+				var err error
+				if v.Grant, err = store.FindGrant(cmd.Context(), r, args[0]); err != nil {
 					return err
 				}
 				v.Kind = inbox.CommandRevoke

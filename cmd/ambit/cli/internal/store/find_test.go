@@ -27,27 +27,27 @@ func asked(t *testing.T, list ...[3]string) *consent.Books {
 func TestRequestsAreNamedByTheirBeginning(t *testing.T) {
 	book := asked(t, [3]string{"ABC", "s", "c1"}, [3]string{"ABD", "s", "c2"}, [3]string{"AB", "s", "c3"}, [3]string{"X", "t", "ABC"})
 	for typed, want := range map[string]string{"ABC": "c1", "ABD": "c2", "AB": "c3", "X": "ABC"} {
-		q, err := FindRequest(book, typed)
+		q, err := requestIn(book, typed)
 		require.NoError(t, err, typed)
 		assert.Equal(t, want, q.CallID)
 	}
-	_, err := FindRequest(book, "A")
+	_, err := requestIn(book, "A")
 	assert.ErrorContains(t, err, `3 requests begin with "A"`)
-	_, err = FindRequest(book, "B")
+	_, err = requestIn(book, "B")
 	assert.ErrorContains(t, err, `there is no request "B"`)
 }
 
 func TestRequestsAreNamedByTheirCall(t *testing.T) {
 	book := asked(t, [3]string{"1", "s", "c1"}, [3]string{"2", "s", "c1"}, [3]string{"3", "t", "c1"}, [3]string{"4", "t", "c2"})
-	_, err := FindRequestOfCall(book, "", "c1")
+	_, err := requestOfCall(book, "", "c1")
 	assert.ErrorContains(t, err, `in session "s" and in session "t"`)
-	q, err := FindRequestOfCall(book, "s", "c1")
+	q, err := requestOfCall(book, "s", "c1")
 	require.NoError(t, err)
 	assert.Equal(t, "2", q.ID, "the latest")
-	q, err = FindRequestOfCall(book, "", "c2")
+	q, err = requestOfCall(book, "", "c2")
 	require.NoError(t, err)
 	assert.Equal(t, "4", q.ID)
-	_, err = FindRequestOfCall(book, "s", "c2")
+	_, err = requestOfCall(book, "s", "c2")
 	assert.ErrorContains(t, err, `nobody was asked about a call "c2"`)
 }
 

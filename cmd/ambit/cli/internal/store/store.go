@@ -1,20 +1,17 @@
 package store
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
-	"math"
 	"os"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/ambit-tools/ambit/cmd/ambit/cli/internal/cmdutil"
-	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/journal"
 	"github.com/ambit-tools/ambit/runtime/sqlite"
 )
@@ -104,45 +101,6 @@ func Decode(e *journal.Entry) (*journal.Record, error) {
 		return nil, fmt.Errorf("entry %d: %w: run \"ambit audit verify\"", e.Seq, err)
 	}
 	return r, nil
-}
-
-// Books returns the requests and grants of a store.
-func Books(ctx context.Context, r *sqlite.Reader) (*consent.Books, error) {
-	books := consent.NewBooks(nil) // the key is for judging, which happens elsewhere
-	err := EachConsent(ctx, r, math.MaxUint64, func(e *journal.Entry, changes []consent.Event) error {
-		for i := range changes {
-			if err := books.Continue(e.Session, &changes[i]); err != nil {
-				return fmt.Errorf("entry %d: %w: run \"ambit audit verify\"", e.Seq, err)
-			}
-		}
-		return nil
-	})
-	return books, err
-}
-
-// errSeen ends a look at entries of which the rest is of no interest.
-var errSeen = errors.New("all was seen")
-
-// EachConsent calls f with the entries up to a position that tell of requests or
-// grants, and with what they tell.
-func EachConsent(ctx context.Context, r *sqlite.Reader, last uint64, f func(*journal.Entry, []consent.Event) error) error {
-	err := EachEntry(ctx, r, 0, func(e *journal.Entry) error {
-		if e.Seq > last {
-			return errSeen
-		}
-		if !bytes.Contains(e.Leaf, []byte(`"consent":[`)) {
-			return nil
-		}
-		rec, err := Decode(e)
-		if err != nil {
-			return err
-		}
-		return f(e, rec.Consent)
-	})
-	if errors.Is(err, errSeen) {
-		err = nil
-	}
-	return err
 }
 
 // List prints what a verb lists, under a name as JSON, or as a table.

@@ -1,1 +1,0 @@
-{"version":"ambit inbox v1","command":{"nonce":"FBGTQI27YY7POOL64EFIVALMHJ","at":"2026-11-24T22:25:15.434348449Z","by":"root","kind":"approve","request":"5J77M7ZPTZGRLYKHIQWUS2FO3X"},"mac":"2eb5533a35d37de38b45b4de9a369dbf8db1738459f74822aefc4d6ee815f6e7"}
