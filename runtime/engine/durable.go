@@ -76,14 +76,8 @@ func (c *call) recordPrepared(state wire.Value) {
 	if state != nil {
 		d.AddPrepared(state)
 	}
-	c.add(d.Entry())
-}
-
-// add adds an entry of the call, and returns its position. The lock of the call is held.
-func (c *call) add(r *journal.Record, private []byte) (position uint64) {
-	position = c.trail.Add(r, private)
-	c.record.Recorded(r, position)
-	return position
+	r, private := d.Entry()
+	c.record.Recorded(r, c.trail.Add(r, private))
 }
 
 // flushIntent waits until it is durable that the handler is about to start. A call whose intent

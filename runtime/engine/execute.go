@@ -203,11 +203,10 @@ func (c *call) register(full *runtime.Outcome) (earlier *callRecord, was *ended.
 	switch refused = s.memory.Refuse(c.record, full); {
 	case refused == nil:
 		earlier, was = s.memory.Add(c.record, c.run.node.Calls())
-		return earlier, was, nil
 	case refused == full:
 		earlier, was = s.memory.Find(c.id), s.memory.Reference(c.id)
 	}
-	if earlier == nil && was == nil {
+	if refused != nil && earlier == nil && was == nil {
 		c.finishRefused(refused)
 	}
 	return earlier, was, refused

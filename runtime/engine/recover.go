@@ -146,10 +146,7 @@ func (e *Executor) restore(ctx context.Context, h *history.History, parts *recov
 	for _, r := range h.Calls {
 		key := runtime.CallKey{Session: r.Session, Call: r.ID}
 		of := parts.Take(key)
-		c, redeclared, err := e.restoreCall(e.seat(r.Session), r, h.Books)
-		if err != nil {
-			return err
-		}
+		c, redeclared := e.restoreCall(e.seat(r.Session), r, h.Books)
 		if redeclared {
 			e.reportRedeclared(r)
 		}
@@ -191,18 +188,18 @@ func (e *Executor) restore(ctx context.Context, h *history.History, parts *recov
 // restoreCall adds a call to its session, by reference when it has ended and nothing has to be done with it. It returns
 // the call when recovery has to settle it. It reports whether the call waits for consent and its tool has another
 // declaration now.
-func (e *Executor) restoreCall(s *Session, r *history.Call, books *consent.Books) (_ *call, redeclared bool, _ error) {
+func (e *Executor) restoreCall(s *Session, r *history.Call, books *consent.Books) (_ *call, redeclared bool) {
 	if r.Outcome == nil {
 		s.place.Put() // finish leaves it
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.memory.IsShut() && !r.OutlivesSession() {
-		return nil, false, nil
+		return nil, false
 	}
 	if !r.OutlivesSession() && len(r.Over) == 0 {
-		of := r.Reference()
-		return nil, false, s.memory.AddEnded(&of)
+		s.memory.AddEnded(r)
+		return nil, false
 	}
 	rec := session.RestoredRecord[*call](r)
 	calls := s.memory.Calls(r.Run)
@@ -213,7 +210,7 @@ func (e *Executor) restoreCall(s *Session, r *history.Call, books *consent.Books
 		rec.RestoreUndo(r)
 		e.sched.Fire(&rec.First)
 		s.reviveIn(s.nodes[r.Run], r, rec)
-		return nil, false, nil
+		return nil, false
 	}
 	c := s.callOf(s.nodes[r.Run], r, rec)
 	rec.Live, c.entered = c, true
@@ -229,17 +226,17 @@ func (e *Executor) restoreCall(s *Session, r *history.Call, books *consent.Books
 		c.record.Reservation, c.needsReadmission = session.Reserved, c.progress.State() == runtime.StateAuthorized
 		interrupted{c: c, of: r}.restoreWait(&req)
 		if req.Status != consent.StatusApproved {
-			return nil, c.declarationChanged, nil
+			return nil, c.declarationChanged
 		}
 		c.progress.Life.Approve() // its handler was not started: it continues
-		return c, c.declarationChanged, nil
+		return c, c.declarationChanged
 	case c.progress.State() == runtime.StateExecuting:
 		c.record.Reservation = session.ReservedAndInvoked
 	case c.progress.State() == runtime.StateAuthorized || r.Request != "":
 		c.record.Reservation = session.Reserved
 		c.needsReadmission = r.Triggered && c.progress.State() == runtime.StateAuthorized && c.values.Args != nil
 	}
-	return c, false, nil
+	return c, false
 }
 
 // restoreWait lets the call continue to wait for consent. The lock of its session is held.

@@ -36,12 +36,13 @@ type Call struct {
 }
 
 // Of returns the call that a reference of the journal names, as a number of its session.
-func Of(r *journal.EndedCall, number int) (c Call, err error) {
-	c = Call{
+func Of(r *journal.EndedCall, number int) Call {
+	c := Call{
 		ID: r.Call, Tool: r.Tool, Run: r.Run, Number: number, Opened: r.Opened, Outcome: r.Outcome, Input: DigestOf(r.InputMAC),
 		Started: r.Started, Undone: r.Undone, Back: r.Back, Artifact: r.Artifact,
 	}
-	return c, c.Kind.UnmarshalText([]byte(r.Kind))
+	_ = c.Kind.UnmarshalText([]byte(r.Kind)) // zero for a text that is none, which no entry confirms
+	return c
 }
 
 // perChunk is how many calls are allocated at once, in a long session.

@@ -37,6 +37,7 @@ type Session struct {
 	Runs      int                          // that were started
 	Open      map[string]map[string]string // the metadata of runs that were not closed, by id
 	Over      bool                         // it has ended: its rules know nothing any more
+	Archived  []journal.EndedCall          // calls whose entries are archived, in the order in which they were opened
 }
 
 // Read folds all entries of j, under the rules of engine. key is that of the books of requests. An

@@ -38,18 +38,19 @@ func (r *Record[C]) Recorded(of *journal.Record, position uint64) {
 
 // AddEnded adds a call of the journal that has ended, by reference. Calls are added in the order in which they were
 // opened.
-func (m *Memory[C]) AddEnded(of *journal.EndedCall) error {
+func (m *Memory[C]) AddEnded(r *history.Call) {
+	of := r.Reference()
+	m.addEnded(&of)
+}
+
+func (m *Memory[C]) addEnded(of *journal.EndedCall) {
 	m.number++
-	c, err := ended.Of(of, m.number)
-	if err != nil {
-		return err
-	}
+	c := ended.Of(of, m.number)
 	m.made = max(m.made, madeNumber(callPrefix, of.Call))
 	run := m.Calls(of.Run)
 	run.some = true
 	run.Restore(of.Turn, of.Agent)
 	m.ended.Put(&c)
-	return nil
 }
 
 // Reference returns a call that is held by reference, nil when there is none.

@@ -43,6 +43,9 @@ func New[C any](e *rules.Engine, queues bool, observe func(rules.Event)) Memory[
 // Restore replaces the state of the rules by that of a journal. A session that has ended is shut (SEMANTICS 1.4.5).
 func (m *Memory[C]) Restore(of *history.Session) {
 	m.rules, m.runs, m.forgot = of.State, max(m.runs, of.Runs), of.Over
+	for i := range of.Archived {
+		m.addEnded(&of.Archived[i])
+	}
 	if of.Over {
 		m.Undos.Shut()
 	}
