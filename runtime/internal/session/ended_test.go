@@ -8,6 +8,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/internal/ended"
+	"github.com/ambit-tools/ambit/runtime/internal/history"
+	"github.com/ambit-tools/ambit/runtime/internal/ruleinput"
+	"github.com/ambit-tools/ambit/runtime/internal/sched"
 	"github.com/ambit-tools/ambit/runtime/journal"
 )
 
@@ -60,4 +64,25 @@ func TestRest(t *testing.T) {
 	stale := *m.Reference("c5")
 	stale.Outcome++
 	assert.Nil(t, m.Hold(&Record[*call]{ID: "c5"}, &stale), "it was read before it changed")
+}
+
+// TestArchivedCallsAreRemembered when their session is loaded: their ids are used, and none of them is made again.
+func TestArchivedCallsAreRemembered(t *testing.T) {
+	m := memory(t, true, nil)
+	m.Restore(&history.Session{Archived: []journal.EndedCall{{Call: "call-7", Run: "r", Tool: "a", Opened: 3, Outcome: 5, Kind: "completed"}}})
+	was := m.Reference("call-7")
+	require.NotNil(t, was)
+	assert.EqualValues(t, 5, was.Outcome)
+	made, _ := m.add(t, "", "r")
+	assert.Equal(t, "call-8", made.ID)
+}
+
+// TestARepeatedInputIsCompared with that of a call that was read.
+func TestARepeatedInputIsCompared(t *testing.T) {
+	key := ruleinput.Key("key")
+	earlier := EndedRecord[*call](new(sched.Scheduler), &ended.Call{ID: "c"}, &history.Call{
+		ID: "c", Tool: "a", InputMAC: key.MAC([]byte("1")), Outcome: &runtime.Outcome{Kind: runtime.Completed},
+	})
+	assert.True(t, (&Record[*call]{ID: "c", Tool: "a", Input: []byte("1")}).Repeats(earlier, nil, key))
+	assert.False(t, (&Record[*call]{ID: "c", Tool: "a", Input: []byte("2")}).Repeats(earlier, nil, key))
 }
