@@ -94,7 +94,8 @@ func (p *Past[C]) Read(was *ended.Call) (*history.Call, error) {
 	return of, err
 }
 
-// Record returns the record of a call for the caller alone, to read. refused says why it cannot be had.
+// Record returns the record of a call for the caller alone, to read. refused says why it cannot be had
+// (SEMANTICS 1.4).
 func (p *Past[C]) Record(was *ended.Call) (r *session.Record[C], refused *runtime.Outcome) {
 	of, err := p.Read(was)
 	if err == nil {
