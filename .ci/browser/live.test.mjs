@@ -128,8 +128,8 @@ test("live output is shown as it comes, and legible", async () => {
   const other = await page.context().newPage();
   await host.do("hold", { call: "c0", to: "ada", text: "x" });
   await other.goto(host.url("/calls/s/c0"));
-  await other.locator("[data-output]").waitFor({ state: "attached" });
-  const subject = await other.locator("[data-output]").getAttribute("data-output");
+  await other.locator("[data-output][data-stream='']").waitFor({ state: "attached" });
+  const subject = await other.locator("[data-output][data-stream='']").getAttribute("data-output");
   assert.equal(subject, "sessions/s/calls/c0");
   await host.do("say", { text: "posting letters, " });
   await other.locator("[data-output]", { hasText: "posting" }).waitFor();

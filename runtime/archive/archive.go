@@ -129,6 +129,31 @@ func (a *archiving) adopt(ctx context.Context) (info segment.Info, err error) {
 	return segment.Info{Bytes: size.Size(), Digest: f.Digest()}, nil
 }
 
+// last returns the checkpoint at which the segment ends: the largest one, or, where a crash has left a segment that begins
+// there, the one of that.
+func (a *archiving) last() *audit.Proof {
+	names := []string{a.to}
+	if info, err := os.Stat(a.to); err == nil && info.IsDir() {
+		names, _ = filepath.Glob(filepath.Join(a.to, fmt.Sprintf("%012d-*.segment", a.header.First))) // the pattern is one
+	}
+	for _, name := range names {
+		f, err := segment.Open(name)
+		if err != nil {
+			continue // it is not there, or Write refuses it by its name
+		}
+		h := f.Header()
+		if f.Close() != nil || h.Store != a.header.Store || h.First != a.header.First {
+			continue
+		}
+		for i := range a.fit {
+			if p := &a.fit[i]; p.Size == h.Last && p.Root == h.Root {
+				return p
+			}
+		}
+	}
+	return &a.fit[len(a.fit)-1]
+}
+
 // end makes the segment end with a checkpoint.
 func (a *archiving) end(p *audit.Proof) {
 	a.header.Last, a.header.Root, a.header.Note = p.Size, p.Root, string(p.Note)

@@ -1,6 +1,7 @@
 package archive_test
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -38,6 +39,7 @@ func victim(path, to string) error {
 	if err != nil {
 		return err
 	}
+	fmt.Println("open") // the kills are for what follows
 	_, err = a.archive(ctx, to, began.Add(1000*time.Hour), time.Time{})
 	return errors.Join(err, a.close(ctx))
 }
@@ -68,7 +70,7 @@ func TestKills(t *testing.T) {
 		require.NoError(t, err)
 		_, there := os.Stat(to)
 		switch {
-		case low == sizes[2]:
+		case low >= sizes[2]: // the end of a run makes a checkpoint, which may come an entry later
 			require.NoError(t, there)
 		case low == 0 && !whole:
 			if there == nil {
@@ -102,7 +104,11 @@ func killed(t *testing.T, rng *rand.Rand, last *time.Duration, store, to string)
 	cmd := exec.Command(os.Args[0], to)
 	cmd.Env = append(os.Environ(), victimOf+"="+store)
 	cmd.Stderr = os.Stderr
+	out, err := cmd.StdoutPipe()
+	require.NoError(t, err)
 	require.NoError(t, cmd.Start())
+	_, err = bufio.NewReader(out).ReadString('\n')
+	require.NoError(t, err)
 	start, ended := time.Now(), make(chan error, 1)
 	go func() { ended <- cmd.Wait() }()
 	if *last == 0 {

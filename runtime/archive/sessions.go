@@ -37,7 +37,7 @@ func (a *archiving) settle(ctx context.Context) error {
 			ended[id] = s.Last
 		}
 	}
-	a.end(&a.fit[len(a.fit)-1])
+	a.end(a.last())
 	for _, id := range sessions {
 		if last, over := ended[id]; over && last <= a.header.Last {
 			continue

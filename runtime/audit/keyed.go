@@ -28,6 +28,24 @@ type misindexed interface {
 	IndexedAt() uint64
 }
 
+// CompareIndex compares an index with the entries that a verification has read, as the *IndexCheck of runtime/sqlite does, and adds
+// to r what is wrong with it. With a fault already it does nothing.
+func (r *Report) CompareIndex(ctx context.Context, c interface {
+	Compare(ctx context.Context, after uint64) error
+}) error {
+	if r.Bad != nil {
+		return nil
+	}
+	err := c.Compare(ctx, r.Resumed)
+	i := misindexed(nil)
+	if !errors.As(err, &i) {
+		return err
+	}
+	r.Resume = nil
+	r.close(&Fault{ClassIndex, max(i.IndexedAt(), 1), max(i.IndexedAt(), 1), err.Error()})
+	return nil
+}
+
 // Authenticate compares a store with its keys and adds to r how many entries they prove, or the fault of an error that is
 // about the store: a Damage, a forgery, an index that does not fit or an older store. Other errors are returned.
 func (r *Report) Authenticate(ctx context.Context, s Keyed) error {

@@ -22,7 +22,7 @@ func (k keyed) VerifySessions(context.Context) error         { return k.sessions
 func (k keyed) Head(context.Context) (uint64, error)         { return 5, nil }
 
 type (
-	olderCopy struct{ error }
+	olderCopy  struct{ error }
 	wrongIndex uint64
 )
 

@@ -28,6 +28,7 @@ type callPage struct {
 	Subject                        string // of the events of the call
 	MayCancel, MayUndo, MayResolve bool
 	Unblock                        []string // that would unblock the call
+	Written                        []writtenStream
 	Processes                      []shownProcess
 	Attempts                       []attemptItem
 }
@@ -71,6 +72,9 @@ func (p *pages) showCall(q *request, status int, c *recordedCall, n *notice) {
 		for _, s := range c.Outcome.Steps {
 			d.Unblock = append(d.Unblock, s.String())
 		}
+	}
+	if !c.Ended {
+		d.Written = writtenOf(p.exec.Output(c.Session, c.CallKey.Call))
 	}
 	if c.Undone {
 		d.OutcomeWords = "was undone"

@@ -10,8 +10,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime/journal"
 )
 
-// ErrCommandKnown says that a command was imported before and is not executed again.
-// Compare with errors.Is.
+// ErrCommandKnown says that a command was imported before and is not executed again. Compare with errors.Is.
 var ErrCommandKnown = commands.ErrKnown
 
 // ExecuteOnce executes a command of another process, at most once per nonce. by is the id of the

@@ -35,12 +35,6 @@
 //
 // Package runtime documents the order of the checks, capacity, consent, artifacts, sinks and observers, and package runtime/host the journal.
 //
-// # Other calls
-//
-// [Turn.ExecuteBatch] makes the calls of one message. [Run.WithPrincipal] and [Run.Child] return views of a run, for another
-// principal and for a sub-agent. [Run.ModelStopped], [Turn.ExecuteRequired] and [Run.Periodic] are for the agent loop.
-// [Session.Undo] undoes calls, also those of an earlier process when there is a journal.
-//
 // # Closing and shutdown
 //
 // [Run.Close] ends a run, [Session.End] a session for good, and [Executor.Shutdown] the work of an executor. Nothing else needs

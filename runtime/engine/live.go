@@ -7,6 +7,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime/internal/attempt"
 	"github.com/ambit-tools/ambit/runtime/internal/live"
 	"github.com/ambit-tools/ambit/runtime/internal/metadata"
+	"github.com/ambit-tools/ambit/runtime/internal/processes"
 	"github.com/ambit-tools/ambit/runtime/internal/redact"
 	"github.com/ambit-tools/ambit/runtime/internal/tools"
 	"github.com/ambit-tools/ambit/runtime/journal"
@@ -21,25 +22,15 @@ func WithLive(f func(journal.Live)) Option { return func(e *Executor) { e.live =
 // A publisher passes on what handlers report. It is the attempt.Publisher of an executor.
 type publisher struct{ exec *Executor }
 
-// Hide returns what takes the sensitive values of a call out of texts. Texts of a call whose output
-// the policy wants masked are not told: a pointer masks no text.
-func (p publisher) Hide(owner attempt.Owner) *redact.Stream {
-	if p.exec.live == nil {
-		return new(redact.Secrets).Stream()
-	}
-	if s := secretsOf(owner); s != nil {
-		return s.Stream()
-	}
-	return nil
-}
-
-// secretsOf returns the sensitive values of a call, nil where nothing of its output may be told.
-func secretsOf(owner attempt.Owner) *redact.Secrets {
+// Hide returns the sensitive values of a call, nil where nothing of its output may be told: the policy
+// wants it masked, and a pointer masks no text, or a command writes what is sensitive.
+func (p publisher) Hide(owner attempt.Owner) *redact.Secrets {
 	c, ofCall := owner.(*call)
 	if !ofCall {
 		c = owner.(*undoOwner).of
 	}
-	if slices.ContainsFunc(c.obligations, func(o runtime.Obligation) bool { return o.Code == redact.Obligation }) {
+	masked := slices.ContainsFunc(c.obligations, func(o runtime.Obligation) bool { return o.Code == redact.Obligation })
+	if masked || c.tool.Hooks.Command != nil && processes.SensitiveOutput(c.tool.Spec) {
 		return nil
 	}
 	known := tools.Values{Args: c.values.Args, Text: c.values.Text, FinalText: c.values.FinalText}
@@ -55,31 +46,42 @@ func secretsOf(owner attempt.Owner) *redact.Secrets {
 // Publish passes a piece on, after the latest entry of its call and before the next. The counts of an
 // undo are not recorded: tool.output is no event of a call that has ended.
 func (p publisher) Publish(owner attempt.Owner, piece *live.Piece) {
-	c, ofCall := owner.(*call)
-	if !ofCall {
-		u := owner.(*undoOwner)
+	if u, ofUndo := owner.(*undoOwner); ofUndo {
 		p.tell(&u.ident, u.of.trail.Last(), piece)
 		return
 	}
+	c := owner.(*call)
 	p.tell(&c.ident, c.trail.Last(), piece)
 	if piece.Record {
-		counts := piece.Counts
-		c.transition(runtime.EventOutput, runtime.StateExecuting, &note{
-			At: c.clock(), Live: &counts, Output: int(piece.Bytes), Dropped: int(piece.Dropped),
-		})
+		c.transition(runtime.EventOutput, runtime.StateExecuting, &note{At: c.clock(), Live: new(piece.Counts), Output: int(piece.Bytes), Dropped: int(piece.Dropped)})
 	}
 }
 
-// tell gives a piece to the function of WithLive.
 func (p publisher) tell(c *ident, after uint64, piece *live.Piece) {
-	if p.exec.live == nil || piece.Silent {
-		return
+	if p.exec.live != nil && !piece.Silent {
+		p.exec.live(pieceOf(c, after, piece))
 	}
-	p.exec.live(journal.Live{
+}
+
+// pieceOf returns a piece of a call.
+func pieceOf(c *ident, after uint64, piece *live.Piece) journal.Live {
+	return journal.Live{
 		At: piece.At, Session: c.run.session.id, Run: c.run.id, Call: c.id, Tool: c.record.Tool, Agent: c.run.agent, Principal: c.run.principal,
 		Turn: c.turn.number, RequestID: metadata.Request(c.metadata), Attempt: piece.Attempt, Undo: c.undoing, Number: piece.Counts.Pieces, After: after, Offset: piece.Offset, Text: piece.Text,
-		Done: piece.Counts.Done, Total: piece.Counts.Total, Dropped: piece.Counts.Dropped,
-	})
+		Done: piece.Counts.Done, Total: piece.Counts.Total, Dropped: piece.Counts.Dropped, Stream: piece.Stream, End: piece.End, Kept: piece.Kept,
+	}
+}
+
+// Output returns what is kept of the command that runs for a call, as pieces with Kept: the head and the
+// tail of what it has written. It is empty for any other call. Who asks has to be one that may audit the call.
+func (e *Executor) Output(sessionID, callID string) (list []journal.Live) {
+	if c := e.sessionOf(sessionID).live(callID); c != nil {
+		pieces, after := c.progress.Scope.Kept(c.trail.Last)
+		for i := range pieces {
+			list = append(list, pieceOf(&c.ident, after, &pieces[i]))
+		}
+	}
+	return list
 }
 
 // Started records, as an attempt.Recorder, that a process is about to run.
@@ -91,9 +93,6 @@ func (p publisher) Started(owner attempt.Owner, of *journal.Process) error {
 	p.add(c, journal.KindProcessStarted, of)
 	return c.trail.Flush()
 }
-
-// EndedLater records the end of a process of a call that no event can change.
-func (p publisher) EndedLater(c *call, of *journal.Process) { p.add(c, journal.KindProcessEnded, of) }
 
 // add adds an entry about a process to those of its call.
 func (publisher) add(c *call, kind string, of *journal.Process) {
@@ -114,21 +113,13 @@ func (p publisher) Stale(owner attempt.Owner) {
 // (SEMANTICS 6.6.9).
 func (p publisher) Ended(owner attempt.Owner, of *journal.Process, exit *process.Exit) {
 	c := owner.(*call)
-	switch {
+	switch known := c.tool != nil && c.values.Args != nil; { // sensitive values that are not known cannot be hidden
 	case !p.exec.log.On():
 		p.exec.processes.Unspool(of.ID.Mark) // no recovery will read it
-		return
-	case exit == nil, p.exec.artifacts == nil, c.tool == nil:
-		return
-	case c.values.Args == nil: // sensitive values that are not known cannot be hidden
-		return
-	}
-	secrets := secretsOf(c)
-	if secrets == nil {
-		return
-	}
-	var err error
-	if of.Kept, err = p.exec.processes.Keep(p.exec.artifacts, c.tool.Spec, secrets, exit); err != nil {
-		p.exec.report(c.newFault(runtime.ReasonNone, err))
+	case exit != nil && p.exec.artifacts != nil && known:
+		var err error
+		if of.Kept, err = p.exec.processes.Keep(p.exec.artifacts, c.tool.Spec, p.Hide(c), exit); err != nil {
+			p.exec.report(c.newFault(runtime.ReasonNone, err))
+		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -32,6 +33,13 @@ func (o *livePieces) add(p journal.Live) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.pieces = append(o.pieces, p)
+}
+
+// all returns the pieces so far.
+func (o *livePieces) all() []journal.Live {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return slices.Clone(o.pieces)
 }
 
 // text returns the texts of all pieces, after it has checked that their offsets have no gap.

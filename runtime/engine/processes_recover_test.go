@@ -292,7 +292,7 @@ func TestProcessThatCannotBeEnded(t *testing.T) {
 		next.open(t, runtime.PolicyFunc(allowAll))
 		out := next.exec.Await(t.Context(), "s", "make")
 		assert.Equal(t, runtime.Unknown, out.Kind)
-		assert.Contains(t, out.Message, "its process may still run")
+		assert.Contains(t, out.Message, "the executor stopped while the command ran: its process may still run")
 		faults := next.allFaults()
 		require.Len(t, faults, 1)
 		require.ErrorIs(t, faults[0].Err, errElsewhere)

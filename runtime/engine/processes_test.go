@@ -61,6 +61,13 @@ tools:
     effect: read
     input: {type: object, properties: {key: {type: string, x-sensitive: true, description: A key.}}}
     command: {run: [tool], env: {PATH: $TOOLS}, stdin: key}
+  sealed:
+    version: 1.0.0
+    description: A value that is sensitive.
+    effect: read
+    input: {type: object}
+    output: {type: object, properties: {n: {type: string, x-sensitive: true, description: A secret.}}}
+    command: {run: [tool], env: {PATH: $TOOLS}, output: json}
   value:
     version: 1.0.0
     description: One value.

@@ -8,10 +8,10 @@ import (
 	"github.com/ambit-tools/ambit/runtime/internal/history"
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
 	"github.com/ambit-tools/ambit/runtime/internal/outcomes"
-	"github.com/ambit-tools/ambit/runtime/internal/processes"
 	"github.com/ambit-tools/ambit/runtime/internal/recovery"
 	"github.com/ambit-tools/ambit/runtime/internal/tools"
 	"github.com/ambit-tools/ambit/runtime/internal/transaction"
+	"github.com/ambit-tools/ambit/runtime/journal"
 )
 
 // Recovery settles what the calls of a former process have left, at participants and elsewhere. It
@@ -73,7 +73,7 @@ func (i interrupted) orphan(stale bool) {
 	ends := c.exec.processes.Ends(i.of)
 	for n := range max(1, len(ends)) {
 		if n < len(ends) {
-			i.keepSpooled(&ends[n])
+			publisher{c.exec}.Ended(c, ends[n].Process, ends[n].Exit)
 			c.progress.Scope.Context().ProcessEnded(ends[n].Process, nil)
 		}
 		c.progress.Lock()
@@ -86,9 +86,6 @@ func (i interrupted) orphan(stale bool) {
 	}
 }
 
-// keepSpooled keeps what a process of the call wrote before the former executor stopped.
-func (i interrupted) keepSpooled(e *processes.End) { publisher{i.c.exec}.Ended(i.c, e.Process, e.Exit) }
-
 // recordEnds records the ends of processes whose call has an outcome.
 func (i interrupted) recordEnds() {
 	c := i.c
@@ -97,9 +94,9 @@ func (i interrupted) recordEnds() {
 		kind = runtime.EventOrphaned
 	}
 	for _, e := range c.exec.processes.Ends(i.of) {
-		i.keepSpooled(&e)
+		publisher{c.exec}.Ended(c, e.Process, e.Exit)
 		if !kind.Legal(state, state) {
-			publisher{c.exec}.EndedLater(c, e.Process)
+			publisher{c.exec}.add(c, journal.KindProcessEnded, e.Process)
 			continue
 		}
 		c.progress.Scope.Context().ProcessEnded(e.Process, nil)

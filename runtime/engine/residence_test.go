@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	goruntime "runtime"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -25,6 +26,14 @@ func (r *rig) turnOf(session string) *engine.Turn {
 	run, err := r.exec.Session(engine.SessionConfig{ID: session, Principal: "agent"}).StartRun(r.t.Context(), engine.RunConfig{ID: "r"})
 	require.NoError(r.t, err)
 	return run.Turn(engine.TurnConfig{})
+}
+
+// unload waits until so many sessions have left memory: workers may still be about to leave them.
+func (r *rig) unload(n int) {
+	for n > 0 {
+		n -= r.exec.Unload()
+		goruntime.Gosched()
+	}
 }
 
 // TestAStartLoadsWhatIsOpen: the sessions in which a request is open or an outcome unknown, and no other, until they are used.
@@ -49,7 +58,7 @@ func TestAStartLoadsWhatIsOpen(t *testing.T) {
 	assert.Equal(t, 2, r.exec.Resident())
 	require.Len(t, r.exec.Requests(), 1)
 	assert.Equal(t, consent.Accepted, r.exec.Decide(t.Context(), asked.RequestID, yes("alice")).Kind)
-	require.Equal(t, 2, r.exec.Unload())
+	r.unload(2)
 	assert.Equal(t, action.CodeUnknownCall, codeOf(r.exec.Resolve(t.Context(), "s8", "c2", action.ResolveRequest{By: operator.Program("ops")})))
 }
 
@@ -67,7 +76,7 @@ func TestGrantsOfSessionsThatAreElsewhere(t *testing.T) {
 		require.Equal(t, consent.Accepted, r.exec.Decide(t.Context(), out.RequestID, answer).Kind)
 		ids = append(ids, out.RequestID)
 	}
-	require.Equal(t, 3, r.exec.Unload())
+	r.unload(3)
 	require.Len(t, r.exec.Grants(action.GrantFilter{Live: true}), 3)
 	assert.Zero(t, r.exec.Resident(), "the grants have stayed")
 
@@ -77,7 +86,7 @@ func TestGrantsOfSessionsThatAreElsewhere(t *testing.T) {
 		_, found := r.exec.Request(ids[2])
 		assert.True(t, found)
 		assert.Equal(t, 1, r.exec.Resident(), "its session alone was loaded")
-		require.Equal(t, 1, r.exec.Unload())
+		r.unload(1)
 		require.Len(t, r.exec.Grants(action.GrantFilter{Live: true}), 3)
 		assert.Len(t, r.exec.EndedRequests("", 9), 3)
 	}
@@ -156,6 +165,7 @@ func TestASessionStaysWhileACallRuns(t *testing.T) {
 		require.Equal(t, runtime.Pending, asked.Kind)
 		assert.Zero(t, r.exec.Unload(), "a request is open")
 		require.Equal(t, consent.Accepted, r.exec.Decide(t.Context(), asked.RequestID, yes("alice")).Kind)
+		synctest.Wait()
 		assert.Equal(t, 1, r.exec.Unload())
 		require.NoError(t, r.exec.Shutdown(t.Context()))
 	})
@@ -182,7 +192,7 @@ func TestASessionThatCannotBeLoadedRefusesItsCalls(t *testing.T) {
 	r := recovered(t, &j, readTool(okRead))
 	bad, good := r.turnOf("bad"), r.turnOf("good")
 	require.Equal(t, runtime.Completed, bad.Execute(t.Context(), callOf("c1", "file_read", goodInput)).Kind)
-	require.Equal(t, 2, r.exec.Unload())
+	r.unload(2)
 	j.session = "bad"
 	before, err := j.Read(t.Context(), 0, 1<<10)
 	require.NoError(t, err)

@@ -81,13 +81,12 @@ func (e *Executor) Session(cfg SessionConfig) *Session {
 func (e *Executor) newSession(cfg *SessionConfig) *Session {
 	s := &Session{exec: e, id: cfg.ID, nodes: map[string]*runNode{}}
 	s.cfg.Store(cfg)
-	if e == nil {
-		return s
-	}
-	s.memory = session.New[*call](e.engine, e.log.On(), session.Observing(e.onRuleEvent, cfg.ID))
-	s.past = &recall.Past[*call]{
-		Session: s.id, Lock: &s.mu, Memory: &s.memory, Journal: e.journal, Sched: &e.sched, Report: e.report, Pin: func() func() { return s.place.Pin() },
-		Quiet: func(c *call) bool { return c == nil || c.progress.HandlerDone() },
+	if e != nil {
+		s.memory = session.New[*call](e.engine, e.log.On(), session.Observing(e.onRuleEvent, cfg.ID))
+		s.past = &recall.Past[*call]{
+			Session: s.id, Lock: &s.mu, Memory: &s.memory, Journal: e.journal, Sched: &e.sched, Report: e.report, Pin: func() func() { return s.place.Pin() },
+			Quiet: func(c *call) bool { return c == nil || c.progress.HandlerDone() },
+		}
 	}
 	return s
 }
@@ -170,6 +169,16 @@ func (s *Session) Run(id string) (*Run, bool) {
 		return nil, false
 	}
 	return &Run{session: s, id: id, principal: s.cfg.Load().Principal, node: p}, true
+}
+
+// live returns a call that can change, nil when there is none.
+func (s *Session) live(callID string) *call {
+	if s == nil {
+		return nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.memory.Live(callID)
 }
 
 // endExclusion lets other calls of the session be admitted again, if c is the call that

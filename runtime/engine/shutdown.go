@@ -96,7 +96,7 @@ func (h halting) abandon() {
 	if c.progress.Life.Lingers() {
 		c.exec.lingering.Add(1)
 	}
-	out := outcomes.Abandoned(c.progress.Life.Committing() || entry.MayLast(c.tool.Spec))
+	out := outcomes.Abandoned(outcomes.Ran(c.tool.Spec.Command != nil), c.progress.Life.Committing() || entry.MayLast(c.tool.Spec))
 	c.completeOutcome(&out, c.clock(), true)
 	s := c.run.session
 	s.mu.Lock()
@@ -185,8 +185,7 @@ func (h halting) leaseLost() {
 const (
 	// DefaultHeartbeat is how often an executor renews its ownership of the journal.
 	DefaultHeartbeat = 10 * time.Second
-	// DefaultStale is for how long an owner that does not renew its ownership is believed to be
-	// alive, by itself and by the next owner.
+	// DefaultStale is for how long an owner that does not renew it is believed to be alive, by itself and by the next owner.
 	DefaultStale = 60 * time.Second
 )
 

@@ -139,10 +139,6 @@ func (u undoing) failed(fault *undo.Fault) *action.Error {
 	return fault.Told(c.record.Tool, c.tool != nil && c.tool.Spec.SafeErrors, c.redactText)
 }
 
-// The arguments of an undo handler (the arguments of the call, the prepared state and the output)
-// are in memory, or in the journal when the call belongs to an earlier process. Without the first
-// two the call cannot be undone.
-
 // prepareState is prepareUndo for a tool with a prepare handler.
 func (c *call) prepareState() error {
 	state, err := c.tool.Hooks.Prepare(c.progress.Scope.Context(), c.values.Final)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"iter"
 	"slices"
+	"strconv"
 
 	"github.com/ambit-tools/ambit/runtime/journal"
 )
@@ -11,7 +12,7 @@ import (
 const (
 	// kindLive is the kind by which a filter asks for live output.
 	kindLive = "tool.output"
-	// maxPieces is how many pieces wait for a subscriber.
+	// maxPieces is how many pieces wait for a subscriber, beside those from before.
 	maxPieces = 64
 )
 
@@ -31,8 +32,8 @@ func (f *Feed) Live(p journal.Live) {
 		if !s.filter.matchesLive(&p) {
 			return
 		}
-		if len(s.pieces) == maxPieces {
-			s.pieces = slices.Delete(s.pieces, 0, 1)
+		if len(s.pieces)-s.kept == maxPieces {
+			s.pieces = slices.Delete(s.pieces, s.kept, s.kept+1)
 			s.missed++
 		}
 		s.pieces = append(s.pieces, p)
@@ -66,7 +67,10 @@ func (s *subscriber) piece(before uint64) int {
 // tool.output pass. A piece comes after the entry that it names and before later entries of its call.
 // The pieces are those that are reported while the loop runs. A subscriber that is slow misses pieces,
 // the oldest first, and no entry.
-func (f *Feed) Follow(ctx context.Context, after uint64, filter Filter) iter.Seq2[Item, error] {
+//
+// kept returns pieces of one call from before, such as engine.Executor.Output, and is called once. They come
+// before all others, and these do not repeat them. It may be nil.
+func (f *Feed) Follow(ctx context.Context, after uint64, filter Filter, kept func() []journal.Live) iter.Seq2[Item, error] {
 	return func(yield func(Item, error) bool) {
 		s, err := f.subscriber(after, filter)
 		if err != nil {
@@ -77,6 +81,11 @@ func (f *Feed) Follow(ctx context.Context, after uint64, filter Filter) iter.Seq
 		f.following.add(s)
 		f.mu.Unlock()
 		defer f.unfollow(s)
+		if kept != nil {
+			if pieces := kept(); len(pieces) > 0 {
+				f.keep(s, pieces)
+			}
+		}
 		for {
 			page, err := f.next(ctx, s)
 			for i := range page {
@@ -104,6 +113,25 @@ func (f *Feed) unfollow(s *subscriber) {
 	delete(f.early, s)
 }
 
+// keep puts pieces from before in front of those that a subscriber has not got, without what they repeat.
+// What is reported from now on comes after them.
+func (f *Feed) keep(s *subscriber, kept []journal.Live) {
+	end := map[[2]string]int64{} // of the streams of the process, by attempt
+	for i := range kept {
+		end[streamOf(&kept[i])] = kept[i].End
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	later := slices.DeleteFunc(s.pieces, func(p journal.Live) bool {
+		return p.Session == kept[0].Session && p.Call == kept[0].Call && p.Stream != "" && p.End <= end[streamOf(&p)]
+	})
+	s.pieces, s.kept = slices.Concat(kept, later), len(kept)
+	f.offer(s)
+}
+
+// streamOf returns a stream of one of the processes of a call.
+func streamOf(p *journal.Live) [2]string { return [2]string{strconv.Itoa(p.Attempt), p.Stream} }
+
 // pass gives a subscriber its pieces that come before an entry. It reports false when the subscriber
 // wants no more.
 func (f *Feed) pass(s *subscriber, before uint64, yield func(Item, error) bool) bool {
@@ -114,10 +142,15 @@ func (f *Feed) pass(s *subscriber, before uint64, yield func(Item, error) bool) 
 			f.mu.Unlock()
 			return true
 		}
-		p, missed := s.pieces[i], s.missed
-		s.pieces, s.missed = slices.Delete(s.pieces, i, i+1), 0
+		p := s.pieces[i]
+		item := Item{Live: &p}
+		if s.pieces = slices.Delete(s.pieces, i, i+1); i < s.kept {
+			s.kept--
+		} else {
+			item.Missed, s.missed = s.missed, 0
+		}
 		f.mu.Unlock()
-		if !yield(Item{Live: &p, Missed: missed}, nil) {
+		if !yield(item, nil) {
 			return false
 		}
 	}

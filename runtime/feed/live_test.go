@@ -22,7 +22,7 @@ var errEnough = errors.New("enough")
 // follow notes the items that a subscriber gets until ctx ends, as "7" for an entry and "7+3" for the third
 // piece after it.
 func follow(ctx context.Context, f *feed.Feed, after uint64, filter feed.Filter) (list []string, missed uint64) {
-	for item, err := range f.Follow(ctx, after, filter) {
+	for item, err := range f.Follow(ctx, after, filter, nil) {
 		switch {
 		case err != nil:
 			return list, missed
@@ -127,7 +127,7 @@ func TestSlowFollowersMissPieces(t *testing.T) {
 		done := make(chan struct{})
 		go func() {
 			defer close(done)
-			for item, err := range f.Follow(ctx, 0, feed.Filter{}) {
+			for item, err := range f.Follow(ctx, 0, feed.Filter{}, nil) {
 				switch {
 				case err != nil:
 					return
@@ -162,14 +162,14 @@ func TestSlowFollowersMissPieces(t *testing.T) {
 func TestFollowEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := feed.New(new(journal.Memory), 0)
-		for item, err := range f.Follow(t.Context(), 1, feed.Filter{}) {
+		for item, err := range f.Follow(t.Context(), 1, feed.Filter{}, nil) {
 			assert.Zero(t, item)
 			var p *feed.PositionError
 			assert.ErrorAs(t, err, &p)
 		}
 		ended := make(chan error, 1)
 		go func() {
-			for item, err := range f.Follow(t.Context(), 0, feed.Filter{Session: "s1"}) {
+			for item, err := range f.Follow(t.Context(), 0, feed.Filter{Session: "s1"}, nil) {
 				if item.Live == nil {
 					ended <- err
 				}
@@ -183,5 +183,55 @@ func TestFollowEnds(t *testing.T) {
 		synctest.Wait()
 		assert.Zero(t, f.Following())
 		f.Live(pieceOf(entry(1), 2))
+	})
+}
+
+// TestKeptPieces: what a call wrote before goes first, all of it; pieces that were reported meanwhile follow
+// where they do not repeat it.
+func TestKeptPieces(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := feed.New(new(journal.Memory), 0)
+		appendTo(t, f, 1)
+		ofCommand := func(attempt int, stream string, end, number int64) journal.Live {
+			p := pieceOf(entry(1), number)
+			p.Attempt, p.Stream, p.End = attempt, stream, end
+			return p
+		}
+		kept := func() (list []journal.Live) {
+			for n := range int64(100) { // more than wait for a slow subscriber
+				p := ofCommand(2, "stdout", n+1, 7)
+				p.Kept = int(n) + 1
+				list = append(list, p)
+			}
+			f.Live(ofCommand(2, "stdout", 100, 8))
+			f.Live(ofCommand(2, "stdout", 101, 9))
+			f.Live(ofCommand(2, "stderr", 5, 10))
+			f.Live(ofCommand(3, "stdout", 5, 11))
+			f.Live(pieceOf(entry(1), 12))
+			return list
+		}
+		ctx, cancel := context.WithCancelCause(t.Context())
+		var got []int64
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			for item, err := range f.Follow(ctx, 1, feed.Filter{}, kept) {
+				if err != nil {
+					return
+				}
+				assert.Zero(t, item.Missed)
+				if item.Live.Kept > 0 {
+					assert.Len(t, got, item.Live.Kept-1)
+				}
+				got = append(got, item.Live.Number)
+			}
+		}()
+		synctest.Wait()
+		f.Live(pieceOf(entry(1), 13))
+		synctest.Wait()
+		cancel(errEnough)
+		<-done
+		require.Len(t, got, 105)
+		assert.Equal(t, []int64{9, 10, 11, 12, 13}, got[100:])
 	})
 }

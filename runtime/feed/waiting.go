@@ -11,6 +11,7 @@ type subscriber struct {
 
 	pieces []journal.Live // that it has not got; guarded by the feed, as is missed
 	missed uint64         // pieces that were dropped since it got one
+	kept   int            // how many of the first pieces are from before it followed
 }
 
 // wake has the subscriber look again.

@@ -35,10 +35,17 @@ func (h *Host) VerifyAudit(ctx context.Context) (report audit.Report, err error)
 		return report, err
 	}
 	defer func() { err = errors.Join(err, reader.Close()) }()
-	if report, err = audit.VerifyFrom(ctx, audit.NewSource(reader, reader), verifier, notes, nil, true); err != nil {
+	index, err := reader.CheckIndex(ctx)
+	if err != nil {
 		return report, err
 	}
-	return report, report.Authenticate(ctx, reader)
+	if report, err = audit.VerifyFrom(ctx, audit.NewSource(index.Watch(reader), reader), verifier, notes, nil, true); err != nil {
+		return report, err
+	}
+	if err = report.Authenticate(ctx, reader); err == nil {
+		err = report.CompareIndex(ctx, index)
+	}
+	return report, err
 }
 
 // verifier returns the public key of the audit log.

@@ -2,8 +2,8 @@ package journal
 
 import "time"
 
-// A Live is a piece of what a handler reports while it runs. It is in no journal: an entry of
-// tool.output holds the counts alone. Sensitive values are not in its text.
+// A Live is a piece of what a handler reports, or a process writes, while it runs. It is in no journal: an
+// entry of tool.output holds the counts alone. Sensitive values are not in its text.
 type Live struct {
 	At time.Time
 
@@ -16,14 +16,17 @@ type Live struct {
 
 	Number  int64  // of the piece in its call, or undo, from 1
 	After   uint64 // position of the latest entry of the call, which comes before the piece; 0: there is no journal
-	Offset  int64  // of Text in all texts of the call, or of the undo
+	Stream  string // stdout or stderr of the process of the attempt; empty: the handler reports it
+	Offset  int64  // of Text in all texts of the call, or of the undo; in bytes of Stream where that is set
+	End     int64  // in bytes of Stream: Offset of the next piece of it, unless bytes are missing between
 	Text    string
+	Kept    int   // place among what is kept for those who come later, from 1; 0: it is told for the first time
 	Done    int64 // as the handler says, of Total
 	Total   int64 // 0: not known
 	Dropped int64 // bytes that were not told, so far
 }
 
-// LiveCounts says how much a handler has reported.
+// LiveCounts says how much a handler has reported, or its process has written.
 type LiveCounts struct {
 	Bytes   int64 `json:"bytes"`             // of the texts of all pieces
 	Dropped int64 `json:"dropped,omitempty"` // that were not told: too much, or masked by the policy

@@ -72,6 +72,10 @@ type Job struct {
 	// stream. The process waits for it. It may be nil.
 	Spool func(Stream, []byte)
 
+	// Kept is called once, before the program runs, with a function that returns the head and the tail of
+	// what the process has written so far. It may be nil.
+	Kept func(func() (stdout, stderr Output))
+
 	// Beat is called about once a second while the process runs. It may be nil.
 	Beat func(Usage)
 }

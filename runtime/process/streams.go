@@ -36,6 +36,9 @@ func NewStreams(job *Job) *Streams {
 	most, to := job.Spec.Limits.Output, job.Output
 	s := &Streams{keep: [2]*Keeper{NewKeeper(most), NewKeeper(most)}, to: to, most: most, tee: job.Spool,
 		wake: make(chan struct{}, 1), done: make(chan struct{})}
+	if job.Kept != nil {
+		job.Kept(s.Kept)
+	}
 	if to == nil {
 		close(s.done)
 	} else {
@@ -54,10 +57,11 @@ func (s *Streams) Writer(i Stream) io.Writer {
 		if s.tee != nil {
 			s.tee(i, b)
 		}
+		n, err := s.keep[i].Write(b) // first: what is passed on is kept
 		if s.to != nil {
 			s.add(i, b)
 		}
-		return s.keep[i].Write(b)
+		return n, err
 	})
 }
 
@@ -67,7 +71,7 @@ func (s *Streams) add(i Stream, b []byte) {
 	defer s.mu.Unlock()
 	at := s.seen[i]
 	s.seen[i] += int64(len(b))
-	if at >= s.most {
+	if at >= s.most || len(b) == 0 {
 		return
 	}
 	b = b[:min(int64(len(b)), s.most-at)]
@@ -79,7 +83,7 @@ func (s *Streams) add(i Stream, b []byte) {
 		s.offset[i] = at
 	}
 	s.pending[i] = append(p, b[:min(len(b), maxPending-len(p))]...)
-	if len(s.pending[i]) >= chunkSize {
+	if len(p) == 0 || len(s.pending[i]) >= chunkSize {
 		s.poke()
 	}
 }
@@ -94,13 +98,9 @@ func (s *Streams) poke() {
 // deliver passes chunks on until the streams are closed and nothing is pending.
 func (s *Streams) deliver() {
 	defer close(s.done)
-	tick := time.NewTicker(chunkDelay)
-	defer tick.Stop()
-	for {
-		select {
-		case <-tick.C:
-		case <-s.wake:
-		}
+	for over := false; !over; {
+		<-s.wake
+		s.gather()
 		for _, c := range s.take() {
 			for ; len(c.Data) > 0; c.Offset += chunkSize {
 				n := min(chunkSize, len(c.Data))
@@ -109,12 +109,28 @@ func (s *Streams) deliver() {
 			}
 		}
 		s.mu.Lock()
-		over := s.closed && len(s.pending[0]) == 0 && len(s.pending[1]) == 0
+		over = s.closed && len(s.pending[0]) == 0 && len(s.pending[1]) == 0
 		s.mu.Unlock()
-		if over {
+	}
+}
+
+// gather returns when a chunk is full, its delay is over, or the streams are closed (SEMANTICS 2.5.6).
+func (s *Streams) gather() {
+	delay := time.NewTimer(chunkDelay)
+	defer delay.Stop()
+	for !s.due() {
+		select {
+		case <-delay.C:
 			return
+		case <-s.wake:
 		}
 	}
+}
+
+func (s *Streams) due() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.closed || len(s.pending[0]) >= chunkSize || len(s.pending[1]) >= chunkSize
 }
 
 func (s *Streams) take() (list []Chunk) {

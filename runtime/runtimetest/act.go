@@ -3,6 +3,7 @@ package runtimetest
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/ambit-tools/ambit/runtime/process"
 )
@@ -26,6 +27,14 @@ type Act struct {
 	Lost   bool              // its watcher is killed, and Run returns ErrLost
 	Usage  process.Usage     // of its exit, and of its beats
 	Beats  int               // how often Job.Beat is called
+	Writes []Write           // after Out and Err, before it hangs or ends
+}
+
+// A Write is what a process writes after a time.
+type Write struct {
+	After  time.Duration
+	Stream process.Stream
+	Text   string
 }
 
 // end is how an act ends that nothing ends before.

@@ -104,6 +104,14 @@ func (r *FakeRunner) play(ctx context.Context, job *process.Job, act Act, p *fak
 	if act.Echo && job.Stdin != nil {
 		_, _ = io.Copy(streams.Writer(process.Stdout), job.Stdin)
 	}
+	for _, w := range act.Writes {
+		select {
+		case <-r.after(w.After):
+			_, _ = io.WriteString(streams.Writer(w.Stream), w.Text)
+		case <-ctx.Done():
+		case <-p.kill:
+		}
+	}
 	err := r.wait(ctx, act, job.Grace, p, exit)
 	streams.Close()
 	exit.Stdout, exit.Stderr = streams.Kept()

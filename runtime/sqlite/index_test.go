@@ -18,7 +18,7 @@ func TestAnIndexIsNotBelieved(t *testing.T) {
 	s, err := Open(path)
 	require.NoError(t, err)
 	var list []journal.Entry
-	for seq := uint64(1); seq <= 200; seq++ {
+	for seq := uint64(1); seq <= indexEvery+72; seq++ {
 		list = append(list, journal.Entry{Seq: seq, Kind: "k", Session: fmt.Sprint("s", seq%2), Call: fmt.Sprint("c", seq/2%2), Leaf: []byte(`{}`)})
 	}
 	require.NoError(t, s.Append(t.Context(), list))

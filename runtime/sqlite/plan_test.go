@@ -88,6 +88,9 @@ func usedOfRequests(t *testing.T, s *Store, r *Reader) {
 	t.Helper()
 	leaf := []byte(`{"consent":[{"kind":"reminded","request":"q"},{"kind":"grant_used","grant":"q"}]}`)
 	require.NoError(t, s.Append(t.Context(), []journal.Entry{{Seq: 402, Kind: "k", Session: "s", Leaf: leaf}}))
+	check, err := r.CheckIndex(t.Context())
+	require.NoError(t, err)
+	_ = check.Compare(t.Context(), 0) // for its statements
 	for _, f := range requestFilters {
 		_, err := r.Requests(t.Context(), f)
 		require.NoError(t, err)
@@ -129,6 +132,8 @@ func usedOfJournal(t *testing.T, r *Reader) {
 var scans = map[string]string{
 	"DELETE FROM private WHERE session = ?":            "an operator erases a session now and then; an index would be written with every sensitive value",
 	"FROM segment ORDER BY last":                       "all segments are listed",
+	"SELECT first, session, call, entries FROM call":   "a verification compares all of the index",
+	"open, live FROM request":                          "likewise",
 	"FROM checkpoint ORDER BY size":                    "a verification compares all checkpoints",
 	"FROM owner o LEFT JOIN node t ON true":            "a verification reads all of the tree of the sessions",
 	"call_settled WHERE true ORDER BY":                 "the newest calls, in the order of the table, up to the limit",

@@ -145,6 +145,22 @@ func readRequest(r *journal.Request, row []driver.Value) (err error) {
 	return err
 }
 
+// scanRequest reads a row of requestColumns, of which asked is one, and of others behind them.
+func scanRequest(rows *sql.Rows, asked *uint64, others ...any) (q journal.Request, err error) {
+	row := make([]driver.Value, 8)
+	to := make([]any, len(row), len(row)+len(others))
+	for i := range row {
+		to[i] = &row[i]
+	}
+	if err := rows.Scan(append(to, others...)...); err != nil {
+		return q, err
+	}
+	if n, ok := row[3].(int64); ok {
+		*asked = uint64(n)
+	}
+	return q, readRequest(&q, row)
+}
+
 // requestWhere returns the condition of a filter, its arguments and the order of the rows. SQLite does not look for
 // what has a plus sign in an index: those of an answer are in that of the other condition.
 func requestWhere(f *journal.RequestFilter) (where string, args []any, order string) {
@@ -199,16 +215,8 @@ func (r *reader) Requests(ctx context.Context, f journal.RequestFilter) (list []
 		limit = int64(f.Limit)
 	}
 	err = r.rows(ctx, func(rows *sql.Rows) error {
-		row := make([]driver.Value, 8)
-		to := make([]any, len(row))
-		for i := range row {
-			to[i] = &row[i]
-		}
-		if err := rows.Scan(to...); err != nil {
-			return err
-		}
-		var q journal.Request
-		if err := readRequest(&q, row); err != nil {
+		q, err := scanRequest(rows, new(uint64))
+		if err != nil {
 			return &IndexError{r.path, q.Asked(), err.Error()}
 		}
 		list = append(list, q)

@@ -15,8 +15,9 @@ import (
 const (
 	// indexEvery is how many entries are appended before the table call is brought
 	// up to date. Those calls are on other pages, and every page that a transaction
-	// touches costs a tenth of it. A query for calls reads the entries after these, too.
-	indexEvery = 128
+	// touches costs a tenth of it. A query for calls reads the entries after these, too. With 128 a durable call takes 8 %
+	// more CPU (decision 0060).
+	indexEvery = 512
 
 	// checkpointEvery is how many pages are written before the write-ahead log is moved
 	// into the file and begins anew, as with SQLite. A log that grows makes every fsync

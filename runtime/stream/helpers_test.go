@@ -194,7 +194,9 @@ type event struct {
 		Times                                             map[string]float64
 		Final                                             json.RawMessage `json:"final_arguments"`
 		After                                             *uint64         // of live output
-		Offset, Done, Total, Dropped                      int64
+		Offset, Done, Total, Dropped, End                 int64
+		Stream                                            string
+		Kept                                              int
 		Text                                              string
 		Live                                              *journal.LiveCounts
 		OutputIn                                          string `json:"output_in"`

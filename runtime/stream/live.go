@@ -25,7 +25,10 @@ type liveData struct {
 	Attempt   int    `json:"attempt,omitempty"`
 	Undo      bool   `json:"undo,omitempty"`
 
-	Offset  int64  `json:"offset"` // of text, in bytes
+	Stream  string `json:"stream,omitempty"` // of the process; none: the handler reports it
+	Offset  int64  `json:"offset"`           // of text, in bytes
+	End     int64  `json:"end,omitempty"`    // with stream: of what text stands for
+	Kept    int    `json:"kept,omitempty"`   // place in what is kept for those who come later
 	Text    string `json:"text,omitempty"`
 	Done    int64  `json:"done,omitempty"`
 	Total   int64  `json:"total,omitempty"`
@@ -40,12 +43,16 @@ func (v viewer) live(ctx context.Context, p *journal.Live, missed uint64) (f fra
 		return f, false, nil
 	}
 	kind := runtime.EventOutput.String()
+	id := fmt.Sprintf("%d.%d", p.After, p.Number)
+	if p.Kept > 0 {
+		id += fmt.Sprintf(".%d", p.Kept)
+	}
 	text, err := json.Marshal(cloudEvent{
-		SpecVersion: "1.0", ID: fmt.Sprintf("%d.%d", p.After, p.Number), Source: source, Type: kind, Subject: subject(p.Session, p.Call), Time: p.At.UTC(),
+		SpecVersion: "1.0", ID: id, Source: source, Type: kind, Subject: subject(p.Session, p.Call), Time: p.At.UTC(),
 		DataContentType: "application/json", Data: &liveData{
 			After: p.After, Session: p.Session, Run: p.Run, Turn: p.Turn, RequestID: p.RequestID, Call: p.Call, Tool: p.Tool, Agent: p.Agent,
 			Principal: p.Principal, Attempt: p.Attempt, Undo: p.Undo, Offset: p.Offset, Text: p.Text, Done: p.Done, Total: p.Total,
-			Dropped: p.Dropped, Missed: missed,
+			Dropped: p.Dropped, Missed: missed, Stream: p.Stream, End: p.End, Kept: p.Kept,
 		},
 	})
 	return frame{kind: kind, text: text, live: true}, err == nil, err

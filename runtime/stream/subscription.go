@@ -64,7 +64,7 @@ func (s *Stream) follow(ctx context.Context, q *queue, v viewer, after uint64, f
 		filter.Kinds = nil
 	}
 	pieces := len(want) == 0 || slices.Contains(want, runtime.EventOutput.String())
-	for item, err := range s.feed.Follow(ctx, after, filter) {
+	for item, err := range s.feed.Follow(ctx, after, filter, keptFor(v, &filter, pieces)) {
 		if err != nil {
 			return err
 		}
@@ -73,8 +73,14 @@ func (s *Stream) follow(ctx context.Context, q *queue, v viewer, after uint64, f
 				continue
 			}
 			missed += item.Missed
-			if f, ok, err := v.live(ctx, item.Live, missed); err != nil {
+			f, ok, err := v.live(ctx, item.Live, missed)
+			if err != nil {
 				return err
+			}
+			if ok && item.Live.Kept > 0 {
+				if err := s.push(ctx, q, f); err != nil {
+					return err
+				}
 			} else if ok && q.add(f) {
 				missed = 0
 			} else if ok {
@@ -89,14 +95,34 @@ func (s *Stream) follow(ctx context.Context, q *queue, v viewer, after uint64, f
 		if !ok {
 			continue
 		}
-		if err := q.push(ctx, f); errors.Is(err, errStalled) {
-			q.finish(s.missed)
-			return err
-		} else if err != nil {
+		if err := s.push(ctx, q, f); err != nil {
 			return err
 		}
 	}
 	return journal.ErrClosed
+}
+
+// push pushes a frame, and ends the stream of a reader that stalls.
+func (s *Stream) push(ctx context.Context, q *queue, f frame) error {
+	err := q.push(ctx, f)
+	if errors.Is(err, errStalled) {
+		q.finish(s.missed)
+	}
+	return err
+}
+
+// keptFor returns what a viewer gets first who follows one call: what its command has written so far.
+func keptFor(v viewer, filter *feed.Filter, pieces bool) func() []journal.Live {
+	if !pieces || filter.Call == "" || filter.Session == "" {
+		return nil
+	}
+	return func() []journal.Live {
+		list := v.exec.Output(filter.Session, filter.Call)
+		if len(list) > 0 && filter.Run != "" && list[0].Run != filter.Run {
+			return nil
+		}
+		return list
+	}
 }
 
 // missed returns what a reader is told that has got to a position and no further.

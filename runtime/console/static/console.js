@@ -239,7 +239,8 @@
             // what cannot be read is a reason to look, too
           }
           const live = kind === "tool.output" && typeof it.data?.text === "string";
-          publish({ type: kind, subject: String(it.subject), text: live ? it.data.text : undefined });
+          const piece = live ? { text: it.data.text, stream: String(it.data.stream ?? ""), attempt: it.data.attempt, end: it.data.end } : {};
+          publish({ type: kind, subject: String(it.subject), ...piece });
         });
       }
       stream.onerror = async () => {
@@ -268,14 +269,21 @@
 
   const unseen = /[\u0000-\u0008\u000b-\u001f\u007f-\u00a0\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2000-\u200f\u2028-\u202f\u205f-\u206f\u2800\u3000\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\u{e0000}-\u{e0fff}]/gu;
 
-  // output appends a piece, legible as the pages are, and keeps the last part of it.
+  // output appends a piece, legible as the pages are, and keeps the last part of it. What the page had of the
+  // process when it was made is not appended again.
   function output(e) {
-    const place = one("[data-output]");
-    if (!place || place.dataset.output !== e.subject) return;
+    const box = all("[data-output]").find((b) => b.dataset.output === e.subject && b.dataset.stream === e.stream);
+    if (!box) return;
+    if (e.stream) {
+      if (e.attempt === Number(box.dataset.attempt) && e.end <= Number(box.dataset.end)) return;
+      box.dataset.attempt = e.attempt;
+      box.dataset.end = e.end;
+    }
+    const place = one("pre", box);
     const most = 20000;
     const text = e.text.replace(unseen, (c) => `\\u{${c.codePointAt(0).toString(16).toUpperCase()}}`);
     place.textContent = (place.textContent + text).slice(-most);
-    place.hidden = false;
+    box.hidden = false;
   }
 
   // --- Keys. A key only focuses, and a second press or Enter acts.

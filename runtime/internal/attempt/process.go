@@ -3,6 +3,7 @@ package attempt
 import (
 	"context"
 
+	"github.com/ambit-tools/ambit/runtime/internal/live"
 	"github.com/ambit-tools/ambit/runtime/journal"
 	"github.com/ambit-tools/ambit/runtime/process"
 )
@@ -28,6 +29,12 @@ func (at *Context) ProcessStarts(_ context.Context, p *journal.Process) error {
 // kept of it, nil for nothing.
 func (at *Context) ProcessEnded(p *journal.Process, exit *process.Exit) {
 	s := at.scope
+	at.whileTold(func(o *live.Output) {
+		now := s.env.Sched.Now()
+		for _, piece := range o.Close(now, p.Exit.Stdout.Size, p.Exit.Stderr.Size) {
+			s.env.Live.Publish(s.owner, &piece)
+		}
+	})
 	s.env.Processes.Ended(s.owner, p, exit)
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -35,6 +42,38 @@ func (at *Context) ProcessEnded(p *journal.Process, exit *process.Exit) {
 		s.env.Processes.Stale(s.owner)
 	}
 	s.process = p
+}
+
+// ProcessKeeps takes what returns the head and the tail of what the process of the attempt writes, before it
+// writes. At most so many bytes of each stream are told.
+func (at *Context) ProcessKeeps(kept live.Kept, most int64) {
+	at.whileTold(func(o *live.Output) { o.Begin(at.number, kept, most) })
+}
+
+// ProcessWrites tells what the process of the attempt writes, while the fence of the attempt is open.
+func (at *Context) ProcessWrites(c *process.Chunk) {
+	s := at.scope
+	at.whileTold(func(o *live.Output) {
+		if p, ok := o.Write(s.env.Sched.Now(), c); ok {
+			s.env.Live.Publish(s.owner, &p)
+		}
+	})
+}
+
+// Kept returns what is kept of the process that runs, none where no process does, and what after returned
+// under the lock of the owner.
+func (s *Scope) Kept(after func() uint64) ([]live.Piece, uint64) {
+	s.mu.Lock()
+	now, place := s.env.Sched.Now(), after()
+	var kept *live.Snapshot
+	if s.output != nil {
+		kept = s.output.Snapshot()
+	}
+	s.mu.Unlock()
+	if kept == nil {
+		return nil, place
+	}
+	return kept.Pieces(now), place
 }
 
 // TakeProcess returns the end of a process that no entry has yet, once; nil: there is none. The lock is

@@ -7,9 +7,9 @@ import (
 
 // A Publisher passes on what owners report while they run.
 type Publisher interface {
-	// Hide returns what takes sensitive values out of the texts of an owner, nil when no text of it
+	// Hide returns the sensitive values that are taken out of the texts of an owner, nil when no text of it
 	// may be told. It may run code of the tool: no lock is held.
-	Hide(Owner) *redact.Stream
+	Hide(Owner) *redact.Secrets
 
 	// Publish passes on a piece. The lock of the owner is held: it must not wait.
 	Publish(Owner, *live.Piece)
@@ -17,24 +17,31 @@ type Publisher interface {
 
 // Report passes on progress and text of the attempt, while its fence is open (SEMANTICS 2.5.1).
 func (at *Context) Report(done, total int64, text string) error {
-	s := at.scope
-	s.mu.Lock()
-	open, known := s.life.FenceOpen(at.number), s.output != nil
-	s.mu.Unlock()
-	var hide *redact.Stream
-	if open && !known {
-		hide = s.env.Live.Hide(s.owner)
-	}
-	if !at.WhileOpen(func() {
-		if s.output == nil {
-			s.output = live.New(hide)
-		}
-		s.output.Add(at.number, done, total, text)
-		tell(s)
+	if !at.whileTold(func(o *live.Output) {
+		o.Add(at.number, done, total, text)
+		tell(at.scope)
 	}) {
 		return at.Fenced()
 	}
 	return nil
+}
+
+// whileTold calls f with the output under the lock of the owner, unless the fence of the attempt is shut.
+func (at *Context) whileTold(f func(*live.Output)) bool {
+	s := at.scope
+	s.mu.Lock()
+	open, known := s.life.FenceOpen(at.number), s.output != nil
+	s.mu.Unlock()
+	var hide *redact.Secrets
+	if open && !known {
+		hide = s.env.Live.Hide(s.owner)
+	}
+	return at.WhileOpen(func() {
+		if s.output == nil {
+			s.output = live.New(hide)
+		}
+		f(s.output)
+	})
 }
 
 // tell publishes what was reported, at once or when the interval since the last piece is over. The

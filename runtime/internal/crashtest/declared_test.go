@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"slices"
 	"testing"
 	"time"
 
@@ -148,17 +147,20 @@ func TestRecoveredUnderAnyDeclaration(t *testing.T) {
 }
 
 // toldIn returns the calls of a history that have ended, with their outcome as the
-// entry says it, and "undone" for those that were undone.
-func toldIn(t *testing.T, history []journal.Entry) map[string]string {
-	told := map[string]string{}
+// entry says it, and "undone" for those that were undone. It leaves out those of sessions that have ended.
+func toldIn(t *testing.T, history []journal.Entry) map[journal.CallKey]string {
+	told := map[journal.CallKey]string{}
 	for i := range history {
 		r, err := journal.Decode(history[i].Leaf)
 		require.NoError(t, err)
+		key := journal.CallKey{Session: r.Session, Call: r.Call}
 		switch {
+		case r.Kind == journal.KindSessionEnded:
+			maps.DeleteFunc(told, func(of journal.CallKey, _ string) bool { return of.Session == r.Session })
 		case r.Kind == runtime.EventUndone.String():
-			told[r.Call] = "undone"
+			told[key] = "undone"
 		case r.Mark == journal.MarkEnded && r.Kind != runtime.EventUnknown.String():
-			told[r.Call] = r.Kind
+			told[key] = r.Kind
 		}
 	}
 	return told
@@ -171,14 +173,14 @@ var ends = map[string][]runtime.OutcomeKind{
 }
 
 // recoverUnder recovers a history with a kind of tools changed, or all of them.
-func recoverUnder(t *testing.T, history []journal.Entry, told map[string]string, of *kind, change func(*runtime.Spec)) bool {
+func recoverUnder(t *testing.T, history []journal.Entry, told map[journal.CallKey]string, of *kind, change func(*runtime.Spec)) bool {
 	j := new(journal.Memory)
 	require.NoError(t, j.Append(t.Context(), history))
 	exec := withChange(t, j, of, change)
 	ok := assert.NoError(t, exec.Recover(t.Context()))
-	s := exec.Session(session)
-	for _, id := range slices.Sorted(maps.Keys(told)) {
-		if what := told[id]; what == "undone" {
+	for key, what := range told {
+		s, id := exec.Session(engine.SessionConfig{ID: key.Session, Principal: session.Principal}), key.Call
+		if what == "undone" {
 			_, err := s.Undo(t.Context(), action.UndoRequest{CallID: id, By: operator.Program("ops")})
 			_, code := action.ResultOf(err)
 			ok = assert.Equal(t, action.CodeAlreadyUndone, code, id) && ok

@@ -58,7 +58,7 @@ func script(job *process.Job) runtimetest.Act {
 	case oversleep, drags:
 		act.Hang = true
 	case exhausted:
-		act.Fail = &process.LackError{What: process.Memory}
+		act.Limit = process.Memory
 	}
 	return act
 }

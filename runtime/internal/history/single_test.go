@@ -264,6 +264,7 @@ func TestAnEndedSessionIsSmall(t *testing.T) {
 	require.NoError(t, err)
 	assert.True(t, whole.Sessions["s"].Over)
 	s := c.session(t, "s")
+	require.Len(t, s.References(), 1)
 	assert.Equal(t, whole.Sessions["s"].State.Snapshot(), s.State.Snapshot())
 	c.append(t, of("lost", runtime.EventReconciled.String(), journal.Record{Outcome: outcome(t, runtime.Outcome{Kind: runtime.Completed})}))
 	s = c.session(t, "s")

@@ -1,5 +1,5 @@
-// Package live is what a handler reports while it runs: how much of it is told, how often, and what
-// is counted.
+// Package live is what a handler reports, or a process writes, while it runs: how much of it is told, how
+// often, and what is counted.
 package live
 
 import (
@@ -14,7 +14,7 @@ const (
 	Interval = 100 * time.Millisecond
 	// RecordInterval is the least time between two entries about them.
 	RecordInterval = time.Second
-	// MaxText is how many bytes a call may report. The rest is dropped.
+	// MaxText is how many bytes a handler may report in a call. The rest is dropped.
 	MaxText = 64 << 10
 )
 
@@ -22,8 +22,11 @@ const (
 type Piece struct {
 	At      time.Time
 	Attempt int
-	Offset  int64 // of Text
+	Stream  string // of a process that Text is of; empty: a handler reported it
+	Offset  int64  // of Text: in all texts of the handler, or in what was written to Stream
+	End     int64  // of what Text stands for, in what was written to Stream
 	Text    string
+	Kept    int                // place among what is kept, from 1; 0: it was not told before
 	Counts  journal.LiveCounts // after it
 	Silent  bool               // it says nothing that was not told before
 	Record  bool               // the counts are to be recorded
@@ -31,11 +34,14 @@ type Piece struct {
 	Dropped int64              // likewise
 }
 
-// An Output is what one call reports, or one undo. It is not safe for concurrent use.
+// An Output is what one call tells, or one undo: reports of its handler, or what its process writes. It is not
+// safe for concurrent use.
 type Output struct {
-	hide   *redact.Stream // nil: texts are withheld
-	counts journal.LiveCounts
-	taken  int // bytes of texts
+	secrets *redact.Secrets // nil: texts are withheld
+	hide    *redact.Stream  // of reports; nil: texts are withheld, or there is none yet
+	counts  journal.LiveCounts
+	taken   int // bytes of texts of reports
+	process written
 
 	attempt    int                // of what waits
 	waits      bool               // a report since the latest piece
@@ -45,14 +51,17 @@ type Output struct {
 	recordedAt time.Time
 }
 
-// New returns the output of a call. hide takes sensitive values out of its texts; nil withholds them.
-func New(hide *redact.Stream) *Output { return &Output{hide: hide} }
+// New returns the output of a call. Texts are told without secrets; nil withholds them.
+func New(secrets *redact.Secrets) *Output { return &Output{secrets: secrets} }
 
 // Add adds a report of an attempt. done and total replace those of the report before, unless both are 0.
 func (o *Output) Add(attempt int, done, total int64, text string) {
 	o.waits, o.attempt = true, attempt
 	if done != 0 || total != 0 {
 		o.counts.Done, o.counts.Total = done, total
+	}
+	if o.hide == nil && o.secrets != nil {
+		o.hide = o.secrets.Stream()
 	}
 	room := 0
 	if o.hide != nil {
@@ -89,13 +98,19 @@ func (o *Output) Take(now time.Time) (p Piece, ok bool) {
 	if text == "" && o.counts == o.told {
 		return p, false
 	}
-	return o.piece(now, text, o.recordedAt.IsZero() || now.Sub(o.recordedAt) >= RecordInterval), true
+	return o.piece(now, text, o.due(now)), true
+}
+
+// due reports whether the counts are to be recorded.
+func (o *Output) due(now time.Time) bool {
+	return o.recordedAt.IsZero() || now.Sub(o.recordedAt) >= RecordInterval
 }
 
 // End returns what is left at the end of an attempt; ok is false when everything was told and
 // recorded. After a text that was cut the end is dropped, because it may be half of a sensitive
 // value (SEMANTICS 2.5).
 func (o *Output) End(now time.Time) (p Piece, ok bool) {
+	o.process.abandon(&o.counts)
 	text := ""
 	switch {
 	case o.hide == nil:

@@ -30,11 +30,11 @@ var began = time.Date(2030, 1, 1, 12, 0, 0, 0, time.UTC)
 // at returns the instant a number of milliseconds later.
 func at(ms int) time.Time { return began.Add(time.Duration(ms) * time.Millisecond) }
 
-// hiding returns a stream without a secret.
-func hiding(secret string) *redact.Stream {
+// hiding returns the secrets of a text.
+func hiding(secret string) *redact.Secrets {
 	var s redact.Secrets
 	s.Collect(func() wire.Value { return walk.Tokens{{Kind: wire.KindString, Str: secret, Sensitive: true}} })
-	return s.Stream()
+	return &s
 }
 
 // take returns the piece that is taken at an instant.
@@ -46,7 +46,7 @@ func take(t *testing.T, o *live.Output, ms int) live.Piece {
 }
 
 func TestPiecesAndEntries(t *testing.T) {
-	o := live.New(new(redact.Secrets).Stream())
+	o := live.New(new(redact.Secrets))
 	assert.Zero(t, o.Wait(at(0)), "the first is told at once")
 	o.Add(1, 0, 0, "")
 	_, ok := o.Take(at(0))

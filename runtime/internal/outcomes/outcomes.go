@@ -219,13 +219,21 @@ func StillRuns(id, tool string) runtime.Outcome {
 	return out
 }
 
-// Abandoned is for a call whose handler does not return in a shutdown. lasting says that what the handler does may
-// last.
-func Abandoned(lasting bool) runtime.Outcome {
-	if !lasting {
-		return interrupted(runtime.Failed, "the executor was shut down while the handler ran: nothing that it did stands")
+// Ran names what runs for a call.
+func Ran(command bool) string {
+	if command {
+		return "the command"
 	}
-	return interrupted(runtime.Unknown, "the executor was shut down while the handler ran: the call may have taken effect")
+	return "the handler"
+}
+
+// Abandoned is for a call for which something, as Ran names it, still runs in a shutdown. lasting says that what it
+// does may last.
+func Abandoned(ran string, lasting bool) runtime.Outcome {
+	if !lasting {
+		return interrupted(runtime.Failed, "the executor was shut down while "+ran+" ran: nothing that it did stands")
+	}
+	return interrupted(runtime.Unknown, "the executor was shut down while "+ran+" ran: the call may have taken effect")
 }
 
 func interrupted(kind runtime.OutcomeKind, message string) runtime.Outcome {
@@ -237,24 +245,24 @@ func NotStarted() runtime.Outcome {
 	return interrupted(runtime.Failed, "the executor stopped before the handler was started: nothing was done")
 }
 
-// Interrupted is for a call whose executor stopped while the handler was running, with no commit decided (SEMANTICS
-// section 6.7). The call failed if it has no lasting effect, as its declaration said when it started or as
+// Interrupted is for a call whose executor stopped while its handler or its command was running, as Ran names it, with no commit
+// decided (SEMANTICS section 6.7). The call failed if it has no lasting effect, as its declaration said when it started or as
 // its participants say. Otherwise it is unknown.
-func Interrupted(effects string, atParticipants bool) runtime.Outcome {
+func Interrupted(ran, effects string, atParticipants bool) runtime.Outcome {
 	switch {
 	case effects == journal.EffectsNone:
-		return interrupted(runtime.Failed, "the executor stopped while the handler ran, which only reads: nothing was changed")
+		return interrupted(runtime.Failed, "the executor stopped while "+ran+" ran, which only reads: nothing was changed")
 	case effects == journal.EffectsInParts || atParticipants:
-		out := interrupted(runtime.Failed, "the executor stopped while the handler ran: what it did was taken back")
+		out := interrupted(runtime.Failed, "the executor stopped while "+ran+" ran: what it did was taken back")
 		out.RolledBack = true
 		return out
 	}
-	return EffectUnknown("the call may have taken effect")
+	return EffectUnknown(ran, "the call may have taken effect")
 }
 
-// EffectUnknown is for a call whose executor stopped while the handler was running, and whose effects are not known.
-func EffectUnknown(why string) runtime.Outcome {
-	return interrupted(runtime.Unknown, "the executor stopped while the handler ran: "+why)
+// EffectUnknown is for a call whose executor stopped while its handler or command was running, and whose effects are not known.
+func EffectUnknown(ran, why string) runtime.Outcome {
+	return interrupted(runtime.Unknown, "the executor stopped while "+ran+" ran: "+why)
 }
 
 // CommitUnknown is for a call that may have been committed.

@@ -28,6 +28,16 @@ type Recorder interface {
 	ProcessEnded(*journal.Process, *process.Exit)
 }
 
+// A Teller is the attempt that a process runs for, as what tells what the process writes while it runs.
+type Teller interface {
+	// ProcessKeeps takes what returns the head and the tail that are kept, before the process writes. At
+	// most so many bytes of each stream are told.
+	ProcessKeeps(kept func() (stdout, stderr process.Output), most int64)
+
+	// ProcessWrites takes a chunk.
+	ProcessWrites(*process.Chunk)
+}
+
 var errNoAttempt = errors.New("a command runs in a call of an executor")
 
 // handle is the handler of a tool that is a command: it runs one process and returns when nothing is left
@@ -39,9 +49,12 @@ func (c *Command) handle(ctx context.Context, in wire.Value) (wire.Value, error)
 		return nil, errNoAttempt
 	}
 	info := at.Info()
-	res, err := c.Run(ctx, &Attempt{
-		Key: Key(info.Session, info.ID), Input: in, Argv: p.Plan.Argv, Due: info.Deadline, Started: at.ProcessStarts,
-	})
+	a := &Attempt{Key: Key(info.Session, info.ID), Input: in, Argv: p.Plan.Argv, Due: info.Deadline, Started: at.ProcessStarts}
+	if to, tells := at.(Teller); tells {
+		a.Kept = func(kept func() (stdout, stderr process.Output)) { to.ProcessKeeps(kept, c.spec.Limits.Output) }
+		a.Output = func(chunk process.Chunk) { to.ProcessWrites(&chunk) }
+	}
+	res, err := c.Run(ctx, a)
 	switch {
 	case res.Process == nil:
 	case err != nil:

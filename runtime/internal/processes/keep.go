@@ -30,10 +30,10 @@ type keptStream struct {
 	Tail string `json:"tail,omitempty"`
 }
 
-// Keep stores what a process wrote, without secrets, and returns its reference: nil where it wrote nothing. An output
-// that has sensitive members is not kept, because a part of it cannot be decoded.
+// Keep stores what a process wrote, without secrets, and returns its reference: nil where it wrote nothing. A
+// SensitiveOutput is not kept, nor is anything where secrets is nil, which says that nothing may be told.
 func (s *Set) Keep(to runtime.ArtifactStore, spec *runtime.Spec, secrets *redact.Secrets, e *process.Exit) (*journal.ArtifactRef, error) {
-	if e.Stdout.Size+e.Stderr.Size == 0 || spec.OutputSchema != nil && strings.Contains(*spec.OutputSchema, `"x-sensitive"`) {
+	if secrets == nil || e.Stdout.Size+e.Stderr.Size == 0 || SensitiveOutput(spec) {
 		return nil, nil
 	}
 	data, err := marshal(kept{keep(&e.Stdout, secrets), keep(&e.Stderr, secrets)})
@@ -45,6 +45,12 @@ func (s *Set) Keep(to runtime.ArtifactStore, spec *runtime.Spec, secrets *redact
 		return nil, fmt.Errorf("what the process wrote is not kept: %w", err)
 	}
 	return &ref, nil
+}
+
+// SensitiveOutput reports whether what a command writes is not shown, because the output of its tool has sensitive
+// members: no part of it can be decoded.
+func SensitiveOutput(spec *runtime.Spec) bool {
+	return spec.OutputSchema != nil && strings.Contains(*spec.OutputSchema, `"x-sensitive"`)
 }
 
 func keep(o *process.Output, secrets *redact.Secrets) keptStream {

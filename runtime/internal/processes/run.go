@@ -28,8 +28,9 @@ type Attempt struct {
 	// the journal. The program does not run when it fails.
 	Started func(context.Context, *journal.Process) error
 
-	// Output is process.Job.Output. It may be nil.
+	// Output and Kept are those of process.Job. They may be nil.
 	Output func(process.Chunk)
+	Kept   func(func() (stdout, stderr process.Output))
 }
 
 // A Result is what came of a process.
@@ -76,7 +77,7 @@ func (c *Command) Run(ctx context.Context, a *Attempt) (Result, error) {
 func (c *Command) job(a *Attempt, r *running) *process.Job {
 	job := &process.Job{
 		Spec: c.spec, Program: c.program, Argv: a.Argv, Env: c.env, Dir: c.dir, Mark: rand.Text(), Grace: c.grace,
-		Output: a.Output, Beat: func(u process.Usage) { c.set.beat(r, u) },
+		Output: a.Output, Kept: a.Kept, Beat: func(u process.Usage) { c.set.beat(r, u) },
 	}
 	if c.code.Stdin != nil {
 		job.Stdin = io.Reader(strings.NewReader(c.code.Stdin(a.Input)))

@@ -51,20 +51,20 @@ func FateOf(f Facts) Fate {
 // says: all of them if settled is true. parts says that there were some. Of a call that runs again it is the outcome
 // unless it runs (SEMANTICS 6.7).
 func Outcome(fate Fate, of *history.Call, parts, settled bool) runtime.Outcome {
-	reads := of.Effects == journal.EffectsNone
+	reads, ran := of.Effects == journal.EffectsNone, outcomes.Ran(len(of.Processes) > 0)
 	switch name, foreign := foreignPart(of.Sealed); {
 	case fate == Committed && foreign && !reads: // whether it stands depends on a foreign transaction
-		return outcomes.EffectUnknown(fmt.Sprintf("it is not known whether participant %q has committed", name))
+		return outcomes.EffectUnknown(ran, fmt.Sprintf("it is not known whether participant %q has committed", name))
 	case fate == Committed && !settled && !reads:
-		return outcomes.EffectUnknown("what it did could not be committed")
+		return outcomes.EffectUnknown(ran, "what it did could not be committed")
 	case fate == Committed:
 		return *of.Decided
 	case of.Runs && !reads:
-		return outcomes.EffectUnknown("its process may still run")
+		return outcomes.EffectUnknown(ran, "its process may still run")
 	case !settled && !reads:
-		return outcomes.EffectUnknown("what it did could not be taken back")
+		return outcomes.EffectUnknown(ran, "what it did could not be taken back")
 	}
-	return outcomes.Interrupted(of.Effects, parts)
+	return outcomes.Interrupted(ran, of.Effects, parts)
 }
 
 // foreignPart returns the participant of a part that another transaction decides about, if there is one.

@@ -183,3 +183,13 @@ func TestKeys(t *testing.T) {
 		assert.ErrorContains(t, err, says)
 	}
 }
+
+// TestOutcomeNamesTheCommand: of a call that had a process recorded, what was interrupted is a command.
+func TestOutcomeNamesTheCommand(t *testing.T) {
+	of := &history.Call{}
+	assert.Contains(t, recovery.Outcome(recovery.Interrupted, of, false, true).Message, "while the handler ran")
+	of.Processes = []journal.Process{{}}
+	assert.Contains(t, recovery.Outcome(recovery.Interrupted, of, false, true).Message, "while the command ran")
+	of.Runs = true
+	assert.Contains(t, recovery.Outcome(recovery.Interrupted, of, false, true).Message, "while the command ran")
+}

@@ -13,6 +13,7 @@ type Stream struct {
 	forms []form // the longest first
 	hold  int    // bytes that may be the beginning of a form
 	buf   []byte // what was not taken
+	cut   bool   // text is missing before buf: its beginning may be the end of a form
 }
 
 // A form is one way in which a sensitive value is written.
@@ -44,18 +45,48 @@ func (t *Stream) Write(text string) { t.buf = append(t.buf, text...) }
 // Take returns what was written since the last Take and can be told, without sensitive values and in
 // valid UTF-8. It holds back the end of the text, which more text may complete to a sensitive value.
 // Where a value is shorter than four bytes the whole text is withheld.
-func (t *Stream) Take() string { return t.take(t.end()) }
+func (t *Stream) Take() string {
+	if t.cut && len(t.buf) > 0 {
+		n := t.unsafe()
+		if n > len(t.buf)-t.hold { // a form may begin before and end after what there is
+			return ""
+		}
+		t.drop(n)
+	}
+	return t.take(t.end())
+}
 
 // Rest is Take at the end of the text: it holds nothing back.
-func (t *Stream) Rest() string { return t.take(len(t.buf)) }
+func (t *Stream) Rest() string {
+	t.drop(t.unsafe())
+	return t.take(len(t.buf))
+}
+
+// Held returns how many bytes were written and not taken.
+func (t *Stream) Held() int { return len(t.buf) }
+
+// Gap says that text is missing before what is written next. It forgets what is held back, and returns how many
+// bytes that is. What follows is told without what may be the end of a sensitive value.
+func (t *Stream) Gap() int {
+	t.cut = true
+	return t.Discard()
+}
 
 // Ends returns the two ends of a text whose middle is missing, without sensitive values and without what may be a
 // part of one that the gap cuts.
 func (t *Stream) Ends(head, tail string) (first, last string) {
 	t.Write(head)
 	first = t.Take()
-	t.Discard()
+	t.Gap()
 	t.Write(tail)
+	return first, t.Rest()
+}
+
+// unsafe returns how many bytes after a gap may be the end of a form, and 0 where there is no gap.
+func (t *Stream) unsafe() int {
+	if !t.cut {
+		return 0
+	}
 	n := min(t.hold, len(t.buf))
 	for _, p := range t.found() {
 		if p.from < n {
@@ -65,9 +96,11 @@ func (t *Stream) Ends(head, tail string) (first, last string) {
 	for i := 0; i < utf8.UTFMax-1 && n < len(t.buf) && !utf8.RuneStart(t.buf[n]); i++ {
 		n++
 	}
-	t.buf = t.buf[n:]
-	return first, t.Rest()
+	return n
 }
+
+// drop forgets the beginning of the text, after a gap.
+func (t *Stream) drop(n int) { t.buf, t.cut = t.buf[n:], false }
 
 // Discard forgets what is held back, and returns how many bytes that is.
 func (t *Stream) Discard() int {

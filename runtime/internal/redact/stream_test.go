@@ -1,10 +1,12 @@
 package redact
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
@@ -92,4 +94,33 @@ func TestEnds(t *testing.T) {
 	assert.Equal(t, "f (sensitive) b", last)
 	first, last = streamOf().Ends("ab\xc3", "\xbccd")
 	assert.Equal(t, "ab,cd", first+","+last)
+}
+
+// TestGap: wherever bytes are missing, and however what follows comes in parts, no part of a secret is next to
+// the gap, and what is complete behind it is told.
+func TestGap(t *testing.T) {
+	text := strings.Repeat(".", 8) + "hunter2hunter2" + strings.Repeat(".", 8) + "2hunt" + strings.Repeat(".", 20)
+	for i := range len(text) + 1 {
+		for k := i + 1; k <= len(text); k++ {
+			for size := 1; size < 20; size += 3 {
+				s := streamOf("hunter2", "2hunt")
+				s.Write(text[:i])
+				told := s.Take()
+				s.Gap()
+				for part := range slices.Chunk([]byte(text[k:]), size) {
+					s.Write(string(part))
+					told += s.Take()
+				}
+				told += s.Rest()
+				require.Empty(t, strings.Trim(strings.ReplaceAll(told, "(sensitive)", ""), "."), "%d %d %d: %s", i, k, size, told)
+			}
+		}
+	}
+	s := streamOf("hunter2")
+	s.Write("a gap")
+	assert.Empty(t, s.Take())
+	assert.Equal(t, 5, s.Gap())
+	s.Write("23456 is behind it")
+	assert.Equal(t, "is beh", s.Take())
+	assert.Equal(t, 6, s.Held())
 }

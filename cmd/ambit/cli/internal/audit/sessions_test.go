@@ -25,13 +25,13 @@ UPDATE entry SET leaf = 'text'`
 // it was, and a part of its root.
 func TestVerifyReadsTheTreeOfTheSessions(t *testing.T) {
 	for query, class := range map[string]audit.Class{
-		"SELECT 1": "", "DELETE FROM node": audit.ClassSession, "UPDATE owner SET root = zeroblob(32)": audit.ClassSession,
+		"SELECT 1": "", "DELETE FROM call": audit.ClassIndex, "DELETE FROM node": audit.ClassSession, "UPDATE owner SET root = zeroblob(32)": audit.ClassSession,
 		unreadable: audit.ClassUnreadable,
 	} {
 		path := filepath.Join(t.TempDir(), "a.db")
 		s, err := sqlite.Open(path)
 		require.NoError(t, err)
-		require.NoError(t, s.Append(t.Context(), []journal.Entry{{Seq: 1, Kind: "k", Session: "s", Leaf: []byte(`{}`)}}))
+		require.NoError(t, s.Append(t.Context(), []journal.Entry{{Seq: 1, Kind: "k", Session: "s", Call: "c", Leaf: []byte(`{}`)}}))
 		require.NoError(t, s.Close())
 		db, err := sql.Open("sqlite", path)
 		require.NoError(t, err)
@@ -42,7 +42,9 @@ func TestVerifyReadsTheTreeOfTheSessions(t *testing.T) {
 		r, err := sqlite.OpenReader(path, sqlite.WithKeys(path+".keys"))
 		require.NoError(t, err)
 		report := &audit.Report{}
-		require.NoError(t, authenticate(t.Context(), r, report, true, cmdutil.NewProgress(io.Discard)))
+		index, err := r.CheckIndex(t.Context())
+		require.NoError(t, err)
+		require.NoError(t, authenticate(t.Context(), r, report, true, cmdutil.NewProgress(io.Discard), index))
 		require.NoError(t, r.Close())
 		if query == "SELECT 1" {
 			require.Nil(t, report.Bad)

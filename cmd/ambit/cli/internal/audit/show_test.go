@@ -9,7 +9,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/ambit-tools/ambit/cmd/ambit/cli/internal/store"
 	"github.com/ambit-tools/ambit/runtime/journal"
+	"github.com/ambit-tools/ambit/runtime/segment"
 	"github.com/ambit-tools/ambit/runtime/sqlite"
 )
 
@@ -74,9 +76,12 @@ func TestAuditShowReadsTheCallAlone(t *testing.T) {
 	require.NoError(t, err)
 	defer func() { require.NoError(t, r.Close()) }()
 	for _, session := range []string{"s", ""} {
-		shows, err := shown(t.Context(), r, r, 0, session, "c70")
+		err := new(store.Segments).With(t.Context(), r, func(from store.Reader, _ []*segment.File) error {
+			shows, err := shown(t.Context(), r, from, 0, session, "c70")
+			require.Len(t, shows, 10)
+			return err
+		})
 		require.NoError(t, err)
-		require.Len(t, shows, 10)
 	}
 	_, err = shown(t.Context(), r, r, 0, "s", "c700")
 	require.ErrorContains(t, err, "damaged at entry 1", "a call that the index has not is looked for in all entries")

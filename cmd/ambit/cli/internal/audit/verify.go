@@ -121,6 +121,10 @@ func (v *verification) verify(cmd *cobra.Command, r *sqlite.Reader, from store.R
 	report := &audit.Report{}
 	progress := cmdutil.NewProgress(cmd.ErrOrStderr())
 	defer progress.Close()
+	index, err := r.CheckIndex(cmd.Context())
+	if err != nil {
+		return nil, cmdutil.Problem(err.Error(), "")
+	}
 	if v.key != "" {
 		verifier, err := readVerifier(v.key)
 		if err != nil {
@@ -141,7 +145,7 @@ func (v *verification) verify(cmd *cobra.Command, r *sqlite.Reader, from store.R
 		if err := step(cmd.Context(), progress, "verifying", r, after); err != nil {
 			return nil, err
 		}
-		if *report, err = audit.VerifyFrom(cmd.Context(), audit.NewSource(watched{from, progress}, r), verifier, notes, resume, v.keys != ""); err != nil {
+		if *report, err = audit.VerifyFrom(cmd.Context(), audit.NewSource(watched{index.Watch(from), progress}, r), verifier, notes, resume, v.keys != ""); err != nil {
 			return nil, err
 		}
 		restored := make([]uint64, len(v.restored))
@@ -154,10 +158,13 @@ func (v *verification) verify(cmd *cobra.Command, r *sqlite.Reader, from store.R
 		}
 	}
 	if v.keys != "" {
-		if err := authenticate(cmd.Context(), r, report, v.key == "", progress); err != nil {
+		if err := authenticate(cmd.Context(), r, report, v.key == "", progress, index); err != nil {
 			return nil, err
 		}
 		return report, v.resume.write(report)
+	}
+	if err := report.CompareIndex(cmd.Context(), index); err != nil {
+		return nil, cmdutil.Problem(err.Error(), "")
 	}
 	owned, err := r.Owned(cmd.Context())
 	if err == nil && !owned {
@@ -171,8 +178,8 @@ func (v *verification) verify(cmd *cobra.Command, r *sqlite.Reader, from store.R
 
 // authenticate compares a store with its keys, and reads all of it if that was not
 // done before.
-func authenticate(ctx context.Context, r *sqlite.Reader, report *audit.Report, read bool, progress *cmdutil.Progress) error {
-	all := &whole{Reader: r, progress: progress}
+func authenticate(ctx context.Context, r *sqlite.Reader, report *audit.Report, read bool, progress *cmdutil.Progress, index *sqlite.IndexCheck) error {
+	all := &whole{Reader: r, progress: progress, index: index}
 	var keyed audit.Keyed = r
 	if read {
 		keyed = all
@@ -184,13 +191,14 @@ func authenticate(ctx context.Context, r *sqlite.Reader, report *audit.Report, r
 		report.Entries = all.entries
 		report.Keyed()
 	}
-	return nil
+	return report.CompareIndex(ctx, index)
 }
 
 // A whole store is read when it is compared with its keys.
 type whole struct {
 	*sqlite.Reader
 	progress *cmdutil.Progress
+	index    *sqlite.IndexCheck
 	entries  uint64
 }
 
@@ -205,7 +213,11 @@ func (w *whole) Authenticate(ctx context.Context) (n uint64, err error) {
 		return n, err
 	}
 	w.progress.Step("verifying", n-archived)
-	return n, store.EachEntry(ctx, w.Reader, archived, func(*journal.Entry) error { w.progress.Add(1); return nil })
+	return n, store.EachEntry(ctx, w.Reader, archived, func(e *journal.Entry) error {
+		w.index.Note([]journal.Entry{*e})
+		w.progress.Add(1)
+		return nil
+	})
 }
 
 // readVerifier reads the file of a verifier.

@@ -1,8 +1,11 @@
 package store
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/ambit-tools/ambit/cmd/ambit/cli/internal/cmdutil"
@@ -24,11 +27,82 @@ func Books(ctx context.Context, r *sqlite.Reader, f journal.RequestFilter) (*con
 	}
 	books := consent.NewBooks(nil) // the key is for judging, which happens elsewhere
 	for _, list := range [][]journal.Request{retired, found} {
+		if list, err = unarchived(ctx, r, books, list); err != nil {
+			return nil, err
+		}
 		if err := fold(ctx, r, books, list); err != nil {
 			return nil, err
 		}
 	}
 	return books, nil
+}
+
+// unarchived returns the requests of the sessions of which the store has all entries that are needed. The books of the other
+// sessions are those of their snapshots, with the entries behind them.
+func unarchived(ctx context.Context, r *sqlite.Reader, books *consent.Books, list []journal.Request) ([]journal.Request, error) {
+	var archived *journal.ArchivedError
+	if _, err := r.Read(ctx, 0, 1); !errors.As(err, &archived) {
+		return list, nil // what is wrong with it is found where its entries are read
+	}
+	kept := map[string]bool{}
+	for i := range list {
+		if q := &list[i]; q.Asked() > archived.Last || kept[q.Session] {
+			continue
+		}
+		kept[list[i].Session] = true
+		if err := keptOf(ctx, r, books, list[i].Session); err != nil {
+			return nil, err
+		}
+	}
+	return slices.DeleteFunc(list, func(q journal.Request) bool { return kept[q.Session] }), nil
+}
+
+// keptOf adds the book of a session as its latest snapshot has it, and what the entries behind that say. A session without
+// a snapshot that is not archived has no request that is not: it adds none.
+func keptOf(ctx context.Context, r *sqlite.Reader, books *consent.Books, session string) error {
+	var of *journal.Snapshot
+	var fault error
+	var behind []*journal.Record // the last one first
+	err := r.Back(ctx, session, math.MaxUint64, func(e *journal.Entry) bool {
+		if of != nil && e.Seq <= of.Last {
+			return false
+		}
+		var rec *journal.Record
+		if rec, fault = Decode(e); fault != nil {
+			return false
+		}
+		if of == nil && rec.Snapshot != nil {
+			of = rec.Snapshot
+		}
+		behind = append(behind, rec)
+		return true
+	})
+	var archived *journal.ArchivedError
+	if errors.As(err, &archived) && of == nil {
+		return nil
+	}
+	if err = cmp.Or(fault, err); err != nil && !errors.As(err, &archived) || of == nil {
+		return err
+	}
+	if of.Book != nil {
+		book, err := consent.Restore(nil, of.Book)
+		if err != nil {
+			return cmdutil.Problem(fmt.Sprintf("the snapshot of session %s: %v", cmdutil.Quote(session), err), "run \"ambit audit verify\"")
+		}
+		if session == "" {
+			books.PutCommon(book)
+		} else {
+			books.Put(session, book)
+		}
+	}
+	for _, rec := range slices.Backward(behind) {
+		for i := range rec.Consent {
+			if err := books.Continue(session, &rec.Consent[i]); err != nil {
+				return cmdutil.Problem(err.Error(), "run \"ambit audit verify\"")
+			}
+		}
+	}
+	return nil
 }
 
 // retirements returns where entries say that rules were retired, if requests have grants.

@@ -242,3 +242,38 @@ func TestIndexOfRequestsIsNotBelieved(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "qt", ids(books.Open(), requestID), "its entries say that it was cancelled")
 }
+
+// TestListsOfAnArchivedStore archives the entry that made a request, of which a snapshot has the grant.
+func TestListsOfAnArchivedStore(t *testing.T) {
+	p := newPast(t)
+	for _, id := range []string{"kept", "gone"} {
+		session := "s" + id
+		e, err := p.books.Ask(noon, id, "nonce", asks(session, "c1"))
+		require.NoError(t, err)
+		p.add(e)
+		p.add(p.books.Decide(noon, id, &consent.Answer{By: "ann", Approve: true, Offer: consent.Offer{Lasting: consent.ForSession, Cover: consent.CoverTool}}))
+	}
+	before := uint64(len(p.entries))
+	snapshot, err := journal.NewEntry(before+1, &journal.Record{Kind: journal.KindSnapshot, At: noon, Session: "skept", Snapshot: &journal.Snapshot{Last: before, Book: p.books.Of("skept").Snapshot()}}, nil)
+	require.NoError(t, err)
+	p.entries = append(p.entries, snapshot)
+	used, err := p.books.UseGrant(noon, "kept", asks("skept", "c1"))
+	require.NoError(t, err)
+	p.add(used)
+
+	path := filepath.Join(t.TempDir(), "a.db")
+	s, err := sqlite.Open(path)
+	require.NoError(t, err)
+	require.NoError(t, s.Append(t.Context(), p.entries))
+	require.NoError(t, s.SaveCheckpoint(t.Context(), before, []byte("note")))
+	require.NoError(t, s.Archive(t.Context(), sqlite.Segment{First: 1, Last: before}))
+	require.NoError(t, s.Close())
+	r, err := sqlite.OpenReader(path)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, r.Close()) })
+	books, err := Books(t.Context(), r, journal.RequestFilter{At: noon, Granted: true, Live: true})
+	require.NoError(t, err)
+	require.Equal(t, "kept", ids(books.Grants(), grantID), "the other session has no entry that is not archived")
+	g, _ := books.Grant("kept")
+	require.Equal(t, 1, g.Uses)
+}

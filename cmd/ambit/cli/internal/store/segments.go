@@ -38,7 +38,7 @@ func (s *Segments) With(ctx context.Context, r *sqlite.Reader, f func(Reader, []
 		return err
 	}
 	defer func() { err = errors.Join(err, joined.Close()) }()
-	return f(joined, joined.files)
+	return f(joined.Reader, joined.files) // the store itself, where none was named
 }
 
 // A Joined reads segments and a store.
