@@ -101,10 +101,13 @@ func (w caller) pending() (runtime.Outcome, bool) {
 // denied, and so is one of a session that has ended.
 func (s *Session) Await(ctx context.Context, callID string) runtime.Outcome {
 	ctx = deadline.OrBackground(ctx)
+	if s == nil {
+		return outcomes.NoCall(callID, false)
+	}
 	defer s.place.Pin()()
-	r := s.find(callID)
-	if r == nil {
-		return outcomes.NoCall(callID, s != nil && s.memory.IsShut())
+	r, refused := s.past.Recall(callID)
+	if refused != nil {
+		return *refused
 	}
 	return s.waiting().Outcome(r, ctx.Done())
 }

@@ -33,16 +33,9 @@ func (s *Session) cancel(ctx context.Context, callID string, by operator.Actor, 
 	if err := s.exec.authorize(deadline.OrBackground(ctx), operator.Cancel, by, operator.Target{Session: s.id, Call: callID}, s); err != nil {
 		return err
 	}
-	s.mu.Lock()
-	r := s.memory.Find(callID)
-	if r == nil {
-		s.mu.Unlock()
-		return action.CodeUnknownCall.Err()
-	}
-	c, ended := r.Live, r.Ended()
-	s.mu.Unlock()
-	if ended || c == nil {
-		return action.CodeAlreadyEnded.Err()
+	c, why := s.past.Running(callID)
+	if why != "" {
+		return why.Err()
 	}
 	e := aborted(outcomes.Cancelled())
 	if e.by, e.cause = by.ID, lifecycle.ByOperator; reason != "" {

@@ -76,7 +76,8 @@ func (c *call) recordPrepared(state wire.Value) {
 	if state != nil {
 		d.AddPrepared(state)
 	}
-	c.trail.Add(d.Entry())
+	r, private := d.Entry()
+	c.record.Recorded(r, c.trail.Add(r, private))
 }
 
 // flushIntent waits until it is durable that the handler is about to start. A call whose intent
@@ -116,8 +117,10 @@ func (c *call) flushOutcome() {
 	}
 	err := c.trail.Flush()
 	switch {
-	case err == nil,
-		errors.Is(err, commitlog.ErrClosed) && !c.progress.Life.Released(): // it had no effect, and is refused after a restart too
+	case err == nil:
+		c.run.session.past.Rest(c.record)
+		return
+	case errors.Is(err, commitlog.ErrClosed) && !c.progress.Life.Released(): // it had no effect, and is refused after a restart too
 		return
 	case c.record.Outcome().Reason == runtime.ReasonLeaseLost: // its outcome says that already
 		return

@@ -8,6 +8,7 @@ import (
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/internal/deadline"
+	"github.com/ambit-tools/ambit/runtime/internal/ended"
 	"github.com/ambit-tools/ambit/runtime/internal/metadata"
 	"github.com/ambit-tools/ambit/runtime/internal/outcomes"
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
@@ -51,7 +52,7 @@ func (t *Turn) StartCall(in runtime.Call) (id string, err error) {
 	case c == nil && r == nil:
 		return "", errors.New("a call is made in a turn of a run: there is none")
 	case c == nil:
-		if reason, message := r.Refused(); reason == runtime.ReasonAtCapacity || reason == runtime.ReasonRunFinished {
+		if reason, message := r.Refused(); reason == runtime.ReasonAtCapacity || reason == runtime.ReasonRunFinished || reason == runtime.ReasonCallIDReused || reason == runtime.ReasonJournalUnavailable {
 			return "", errors.New(message)
 		}
 		return "", fmt.Errorf("the call id %q was used for another call: give this one an id of its own", r.ID)
@@ -94,21 +95,22 @@ func (t *Turn) open(ctx context.Context, in runtime.Call, done <-chan struct{}) 
 		c.observe(done)
 		return nil, c.record
 	}
-	earlier, refused := c.register(c.place.Enter(c.record.Tool))
-	if earlier == nil {
+	earlier, was, refused := c.register(c.place.Enter(c.record.Tool))
+	if earlier == nil && was == nil {
 		trace(c)
-	}
-	if earlier == nil && refused == nil {
-		c.entered = true
-		return c, nil
+		if refused == nil {
+			c.entered = true
+			return c, nil
+		}
 	}
 	defer c.run.session.place.Leave()
 	c.place.Leave()
-	switch {
-	case earlier == nil:
+	if earlier == nil && was == nil {
 		c.observe(done)
 		return nil, c.record
-	case c.record.Repeats(earlier, c.tool, c.exec.inputs):
+	}
+	earlier, reused := t.run.session.past.Earlier(earlier, was, c.id, c.record.Tool)
+	if earlier != nil && c.record.Repeats(earlier, c.tool, c.exec.inputs) {
 		return c, earlier
 	}
 	c.idReused = true
@@ -116,7 +118,7 @@ func (t *Turn) open(ctx context.Context, in runtime.Call, done <-chan struct{}) 
 	c.emitInvoked()
 	r := c.lookup()
 	if r == nil {
-		r = denied(outcomes.IDReused(in.ID))
+		r = denied(*reused)
 	}
 	c.finish(r)
 	c.releaseResources()
@@ -190,9 +192,9 @@ func trace(c *call) {
 }
 
 // register adds c to the calls of its session. When the session has a call with the same
-// id, register returns that call's record instead. A call that is refused, for lack of
+// id, register returns that call's record, or reference, instead. A call that is refused, for lack of
 // capacity or because its session has ended, gets its outcome and is not added.
-func (c *call) register(full *runtime.Outcome) (earlier *callRecord, refused *runtime.Outcome) {
+func (c *call) register(full *runtime.Outcome) (earlier *callRecord, was *ended.Call, refused *runtime.Outcome) {
 	s := c.run.session
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -200,14 +202,14 @@ func (c *call) register(full *runtime.Outcome) (earlier *callRecord, refused *ru
 	c.id = c.record.ID
 	switch refused = s.memory.Refuse(c.record, full); {
 	case refused == nil:
-		return s.memory.Add(c.record, c.run.node.Calls()), nil
+		earlier, was = s.memory.Add(c.record, c.run.node.Calls())
 	case refused == full:
-		earlier = s.memory.Find(c.id)
+		earlier, was = s.memory.Find(c.id), s.memory.Reference(c.id)
 	}
-	if earlier == nil {
+	if refused != nil && earlier == nil && was == nil {
 		c.finishRefused(refused)
 	}
-	return earlier, refused
+	return earlier, was, refused
 }
 
 // launch passes a new call to a worker, unless the call ends before.

@@ -43,6 +43,7 @@ func (c *call) finish(e *result) (first bool) {
 	if over == nil {
 		return false
 	}
+	c.run.session.past.Repeat(&e.outcome, c.record)
 	c.flushOutcome()
 	endSpan(c)
 	e.report(c)

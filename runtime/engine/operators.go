@@ -58,12 +58,7 @@ func (e *Executor) describe(r *operator.Request, s *Session) {
 	}
 	if s != nil {
 		r.SessionPrincipal = s.cfg.Load().Principal
-	}
-	if c := s.find(r.Call); c != nil {
-		r.Tool = c.Tool
-		if of := s.live(r.Call); of != nil {
-			r.Run, r.Principal = of.run.id, of.run.principal
-		}
+		s.past.Describe(r, func(c *call) (run, principal string) { return c.run.id, c.run.principal })
 	}
 	if tool := e.lookup(r.Tool); tool != nil {
 		r.Effect = tool.Spec.Effect.String()

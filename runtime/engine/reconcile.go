@@ -39,7 +39,11 @@ func (s *Session) Resolve(ctx context.Context, callID string, f action.ResolveRe
 	if err := s.exec.authorize(deadline.OrBackground(ctx), operator.Resolve, f.By, target, s); err != nil {
 		return err
 	}
-	r := s.find(callID)
+	r, failed := s.past.Hold(callID, s.revive)
+	if failed != nil {
+		return failed
+	}
+	defer s.past.LetGo(r)
 	u, why := s.claim(r)
 	if why != "" {
 		return why.Err()
@@ -104,9 +108,6 @@ type unknownCall struct{ c *call }
 
 // claim claims an unknown call. It returns why the call cannot be claimed, empty when it was claimed.
 func (s *Session) claim(r *callRecord) (u unknownCall, why action.Code) {
-	if r == nil {
-		return u, action.CodeUnknownCall
-	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	why = r.Claim(r.Live != nil)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/action"
@@ -12,7 +11,6 @@ import (
 	"github.com/ambit-tools/ambit/runtime/internal/approvals"
 	"github.com/ambit-tools/ambit/runtime/internal/commitlog"
 	"github.com/ambit-tools/ambit/runtime/internal/deadline"
-	"github.com/ambit-tools/ambit/runtime/internal/entry"
 	"github.com/ambit-tools/ambit/runtime/internal/history"
 	"github.com/ambit-tools/ambit/runtime/internal/recovery"
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
@@ -187,8 +185,9 @@ func (e *Executor) restore(ctx context.Context, h *history.History, parts *recov
 	return nil
 }
 
-// restoreCall adds a call to its session. It returns the call when recovery has to settle it. It
-// reports whether the call waits for consent and its tool has another declaration now.
+// restoreCall adds a call to its session, by reference when it has ended and nothing has to be done with it. It returns
+// the call when recovery has to settle it. It reports whether the call waits for consent and its tool has another
+// declaration now.
 func (e *Executor) restoreCall(s *Session, r *history.Call, books *consent.Books) (_ *call, redeclared bool) {
 	if r.Outcome == nil {
 		s.place.Put() // finish leaves it
@@ -198,24 +197,22 @@ func (e *Executor) restoreCall(s *Session, r *history.Call, books *consent.Books
 	if s.memory.IsShut() && !r.OutlivesSession() {
 		return nil, false
 	}
+	if !r.OutlivesSession() && len(r.Over) == 0 {
+		s.memory.AddEnded(r)
+		return nil, false
+	}
 	rec := session.RestoredRecord[*call](r)
 	calls := s.memory.Calls(r.Run)
 	calls.Restore(r.Turn, r.Agent)
 	s.memory.Add(rec, calls)
-	rec.Undo.Done = r.Undone
 	if r.Outcome != nil {
 		rec.Store(r.Outcome)
+		rec.RestoreUndo(r)
 		e.sched.Fire(&rec.First)
-		if r.Attempts > 0 && !r.Undone && !r.Outcome.RolledBack {
-			rec.Undo.Ended = r.Ended
-			c := e.callOf(s, r, rec)
-			if rec.Undo.Possible = c.tool.Undoable(); rec.Undo.Possible || r.Outcome.Kind == runtime.Unknown {
-				rec.Live = c
-			}
-		}
+		s.reviveIn(s.nodes[r.Run], r, rec)
 		return nil, false
 	}
-	c := e.callOf(s, r, rec)
+	c := s.callOf(s.nodes[r.Run], r, rec)
 	rec.Live, c.entered = c, true
 	c.position = c.run.node.Enter(c)
 	req, waits := r.OpenRequest(books)
@@ -242,50 +239,6 @@ func (e *Executor) restoreCall(s *Session, r *history.Call, books *consent.Books
 	return c, false
 }
 
-// callOf returns the call of r, which was made in s. No caller waits for it, and its turn is over.
-// Its arguments are nil when they are no longer known, or not valid under the present declaration
-// of the tool.
-func (e *Executor) callOf(s *Session, r *history.Call, rec *callRecord) *call {
-	p := s.nodes[r.Run]
-	if p == nil { // the run is closed and has no part any more
-		p = &runNode{}
-	}
-	run := &Run{session: s, id: r.Run, agent: r.Agent, principal: r.Principal, node: p}
-	ctx := e.hooks.ContextOf(s.id, r.ID)
-	c := &call{
-		work: work{
-			ident: ident{
-				exec: e, run: run, turn: &Turn{run: run, number: r.Turn, budgetEnds: r.TurnEnds, limit: r.TurnCap, minimum: e.minimum}, ctx: ctx,
-				record: rec, id: r.ID, began: r.Began, size: len(r.Args), metadata: r.Metadata, epoch: r.Epoch,
-			},
-			workCtx: ctx, now: e.sched.Now(), heartbeat: r.Heartbeat, obligations: r.Obligations,
-		},
-	}
-	c.progress.Restore(r.Attempts, r.Request != "", r.State, r.Revision)
-	c.trail.Open(c.exec.log)
-	c.progress.Open(c, &e.attempts, c.began, c.turn.budgetEnds)
-	if r.Attempts > 0 {
-		c.progress.Scope.Begin(c.workCtx, time.Time{})
-	}
-	c.tool = e.lookup(r.Tool)
-	c.place = e.capacity.Place(c.tool)
-	if c.tool != nil {
-		c.notes = c.tool.Spec.Migration(r.Tool)
-	}
-	interrupted{c: c, of: r}.restoreValues()
-	c.restoreKey()
-	return c
-}
-
-// restoreValues decodes the arguments of the call, and those of its undo.
-func (i interrupted) restoreValues() {
-	c, r := i.c, i.of
-	spec, hooks := c.tool.Declared()
-	v := entry.Restore(r, spec, hooks, c.now)
-	c.values.Args, c.values.Text, c.values.Final, c.values.FinalText = v.Args, v.ArgsText, v.Final, v.FinalText
-	c.prepared, c.isPrepared, c.values.Outputs, c.record.Undo.Lost = v.State, r.Prepared, v.Output, v.Lost
-}
-
 // restoreWait lets the call continue to wait for consent. The lock of its session is held.
 func (i interrupted) restoreWait(req *consent.Request) {
 	c := i.c
@@ -304,7 +257,8 @@ func (c *ident) redeclared(req *consent.Request) bool {
 // reportRedeclared reports, to the sinks and the error handler, a request that stays open and that
 // no approval under the present declaration can satisfy (SEMANTICS 2.1.8).
 func (e *Executor) reportRedeclared(r *history.Call) {
-	c := e.sessionOf(r.Session).find(r.ID).Live
+	rec, _ := e.sessionOf(r.Session).past.Find(r.ID)
+	c := rec.Live
 	c.progress.Lock()
 	defer c.progress.Unlock()
 	err := fmt.Errorf("the declaration of tool %q has changed since consent was asked for: request %s stays open, and an approval under this declaration is refused (%s); under the former one it counts", c.record.Tool, c.consent.Request, runtime.ReasonBindingMismatch)

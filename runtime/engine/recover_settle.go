@@ -229,7 +229,7 @@ func (e *Executor) undoneCall(r *history.Call) *call {
 	if rec.Live != nil {
 		return rec.Live
 	}
-	return e.callOf(s, r, rec)
+	return s.callOf(s.nodes[r.Run], r, rec)
 }
 
 // settleUndo settles an undo that the former owner of the journal had begun. It commits

@@ -29,18 +29,6 @@ func (c *work) fillRulesCall(rc *rules.Call, args wire.Value) (effect rules.Dige
 	return ruleinput.Digests(rc, c.tool.Spec, wants, args, c.exec.inputs)
 }
 
-// restoreKey sets the key of a call of an earlier process. The code of the tool walks the arguments,
-// and may panic.
-func (c *call) restoreKey() {
-	defer func() { _ = recover() }() // the key is then derived from the ids of the session and the call
-	if c.values.Final == nil || c.tool.Spec.Idempotency == nil {
-		return
-	}
-	if key, err := ruleinput.Effect(c.record.Tool, c.run.principal, c.tool.Spec, c.values.Final); err == nil {
-		c.progress.Scope.SetEffect(key)
-	}
-}
-
 // checkRules returns the verdict of the rules about the call. The session's lock is held.
 func (c *call) checkRules(rc *rules.Call) rules.Verdict {
 	s := c.run.session

@@ -11,6 +11,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime/internal/deadline"
 	"github.com/ambit-tools/ambit/runtime/internal/lockorder"
 	"github.com/ambit-tools/ambit/runtime/internal/metadata"
+	"github.com/ambit-tools/ambit/runtime/internal/recall"
 	"github.com/ambit-tools/ambit/runtime/internal/residence"
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
 	"github.com/ambit-tools/ambit/runtime/internal/session"
@@ -21,7 +22,7 @@ import (
 // A SessionConfig describes a Session. It is copied.
 type SessionConfig = session.Config
 
-// A Session is a principal's long-lived conversation. It retains the outcome of every call that was
+// A Session is a principal's long-lived conversation. It, or its journal, retains the outcome of every call that was
 // made in it, so that a call that is repeated under its id is answered and not run. A session needs
 // no close: the caller drops its reference, or ends it for good with End.
 type Session struct {
@@ -33,6 +34,7 @@ type Session struct {
 
 	mu            lockorder.Mutex[lockorder.Session] // guards the session and its runs
 	memory        session.Memory[*call]
+	past          *recall.Past[*call] // reads the calls that memory holds by reference, without the lock
 	nodes         map[string]*runNode // of open runs
 	admitting     *call               // no other call is admitted while the policy evaluates it
 	admittingDone *sched.Event        // fires when the holder is released
@@ -81,6 +83,10 @@ func (e *Executor) newSession(cfg *SessionConfig) *Session {
 	s.cfg.Store(cfg)
 	if e != nil {
 		s.memory = session.New[*call](e.engine, e.log.On(), session.Observing(e.onRuleEvent, cfg.ID))
+		s.past = &recall.Past[*call]{
+			Session: s.id, Lock: &s.mu, Memory: &s.memory, Journal: e.journal, Sched: &e.sched, Report: e.report, Pin: func() func() { return s.place.Pin() },
+			Quiet: func(c *call) bool { return c == nil || c.progress.HandlerDone() },
+		}
 	}
 	return s
 }
@@ -163,17 +169,6 @@ func (s *Session) Run(id string) (*Run, bool) {
 		return nil, false
 	}
 	return &Run{session: s, id: id, principal: s.cfg.Load().Principal, node: p}, true
-}
-
-// find returns the record of a call, nil when there is none.
-func (s *Session) find(callID string) *callRecord {
-	if s == nil {
-		return nil
-	}
-	defer s.place.Pin()()
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.memory.Find(wording.ValidUTF8(callID))
 }
 
 // live returns a call that can change, nil when there is none.

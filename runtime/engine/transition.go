@@ -48,6 +48,7 @@ func (c *call) transition(kind runtime.EventKind, to runtime.State, n *note) {
 		r, private := c.transitionEntry(e, n)
 		ended := r.Process
 		e.Seq = c.trail.Add(r, private)
+		c.record.Recorded(r, e.Seq)
 		if ended != nil {
 			// SEMANTICS 6.6.9
 			c.exec.log.WhenDurable(e.Seq, func() { c.exec.processes.Unspool(ended.ID.Mark) })

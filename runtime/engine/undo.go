@@ -48,18 +48,15 @@ func (s *Session) Undo(ctx context.Context, req action.UndoRequest) (action.Undo
 	if req.CallID == "" {
 		return s.undoRun(ctx, req)
 	}
-	r := s.find(req.CallID)
-	if r == nil {
-		return action.UndoResult{}, action.CodeUnknownCall.Err()
+	r, err := s.past.Hold(req.CallID, s.revive)
+	if err != nil {
+		return action.UndoResult{}, err
 	}
+	defer s.past.LetGo(r)
 	var res action.UndoResult
-	var err *action.Error
-	if req.DryRun {
-		err = s.dryUndo(ctx, r, req.By)
-		res.Calls = []action.UndoneCall{r.Undone(err)}
+	if err = s.tryUndo(ctx, r, req); req.DryRun {
+		res.Calls = []action.UndoneCall{(&session.Success{ID: r.ID, Tool: r.Tool}).Undone(err)}
 		s.addLater(res.Calls)
-	} else {
-		err = s.undoCall(ctx, r, req)
 	}
 	if err != nil {
 		return res, err
@@ -78,16 +75,16 @@ func (s *Session) undoRun(ctx context.Context, req action.UndoRequest) (all acti
 	succeeded := s.memory.Succeeded(req.RunID)
 	s.mu.Unlock()
 	all.Complete = true
-	for _, r := range succeeded {
+	for _, of := range succeeded {
 		one := &action.Error{Code: action.CodeNothingToUndo}
-		switch {
-		case s.exec.lookup(r.Tool).OnlyReads():
-		case req.DryRun:
-			one = s.dryUndo(ctx, r, req.By)
-		default:
-			one = s.undoCall(ctx, r, req)
+		if !s.exec.lookup(of.Tool).OnlyReads() {
+			var r *callRecord
+			if r, one = s.past.Hold(of.ID, s.revive); one == nil {
+				defer s.past.LetGo(r) // addLater needs all of them
+				one = s.tryUndo(ctx, r, req)
+			}
 		}
-		all.Add(r.Undone(one))
+		all.Add(of.Undone(one))
 	}
 	if req.DryRun {
 		s.addLater(all.Calls)
@@ -96,6 +93,14 @@ func (s *Session) undoRun(ctx context.Context, req action.UndoRequest) (all acti
 		err = action.CodeFailed.Err()
 	}
 	return all, err
+}
+
+// tryUndo undoes one call, or says what that would do.
+func (s *Session) tryUndo(ctx context.Context, r *callRecord, req action.UndoRequest) *action.Error {
+	if req.DryRun {
+		return s.dryUndo(ctx, r, req.By)
+	}
+	return s.undoCall(ctx, r, req)
 }
 
 // undoCall undoes one call.
@@ -210,13 +215,11 @@ func (s *Session) dryUndo(ctx context.Context, r *callRecord, by operator.Actor)
 // addLater adds to calls that would be undone the later calls that share something with them,
 // except those that would be undone too.
 func (s *Session) addLater(calls []action.UndoneCall) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	ran := func(c *call) wire.Value {
 		if c == nil {
 			return nil
 		}
 		return c.values.Final
 	}
-	s.memory.AddLater(calls, session.Overlap[*call]{Tool: s.exec.lookup, Final: ran})
+	s.past.AddLater(calls, session.Overlap[*call]{Tool: s.exec.lookup, Final: ran})
 }

@@ -21,6 +21,16 @@ type purged struct {
 	left []byte // replaces the private part
 }
 
+func (p *purged) Call(ctx context.Context, key journal.CallKey) ([]journal.Entry, error) {
+	entries, err := p.Memory.Call(ctx, key)
+	for i := range entries {
+		if entries[i].Kind == p.kind {
+			entries[i].Private = p.left
+		}
+	}
+	return entries, err
+}
+
 func (p *purged) Back(ctx context.Context, session string, before uint64, f func(*journal.Entry) bool) error {
 	return p.Memory.Back(ctx, session, before, func(e *journal.Entry) bool {
 		if e.Kind == p.kind {

@@ -13,6 +13,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime/internal/redact"
 	"github.com/ambit-tools/ambit/runtime/internal/ruleinput"
 	"github.com/ambit-tools/ambit/runtime/internal/wording"
+	"github.com/ambit-tools/ambit/runtime/rules"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
@@ -34,6 +35,9 @@ type Values struct {
 
 	State, Output wire.Value // for the undo; nil also when no undo will need them
 	Lost          error      // why the call cannot be undone any more; nil: it can, or there is nothing to undo
+
+	Effect rules.Digest // that the key of its effects is made of
+	Keyed  bool         // there is one
 }
 
 // Restore returns the values of r. spec and hooks are those of its tool, nil when there is none of
@@ -45,6 +49,7 @@ func Restore(r *history.Call, spec *runtime.Spec, hooks *bind.Hooks, now time.Ti
 		if r.Rewritten {
 			v.Final, v.FinalText = restoreArgs(hooks, r.Final)
 		}
+		v.restoreKey(r, spec)
 	}
 	undoable := spec != nil && spec.Undo != nil
 	if r.Attempts == 0 || r.Undone {
@@ -63,6 +68,16 @@ func Restore(r *history.Call, spec *runtime.Spec, hooks *bind.Hooks, now time.Ti
 		v.Lost = errNoTool
 	}
 	return v
+}
+
+// restoreKey sets the key of the effects. The code of the tool walks the arguments, and may panic.
+func (v *Values) restoreKey(r *history.Call, spec *runtime.Spec) {
+	defer func() { _ = recover() }() // the key is then derived from the ids of the session and the call
+	if v.Final == nil || spec.Idempotency == nil {
+		return
+	}
+	key, err := ruleinput.Effect(r.Tool, r.Principal, spec, v.Final)
+	v.Effect, v.Keyed = key, err == nil
 }
 
 // restoreArgs decodes recorded arguments. They were valid when they were recorded, but the tool may

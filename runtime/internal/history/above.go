@@ -20,7 +20,7 @@ func (s *Single) Pinned() (first uint64) {
 		}
 	}
 	for _, c := range s.calls {
-		if c.lives() || c.Outcome.Kind == runtime.Unknown {
+		if c.Lives() || c.Outcome.Kind == runtime.Unknown {
 			take(c.opened)
 		}
 	}
@@ -81,7 +81,7 @@ func (s *Single) leaveOut(last uint64, before time.Time) (paged bool) {
 		}
 	}
 	for id, c := range s.calls {
-		if c.lives() || id == newest {
+		if c.Lives() || id == newest {
 			continue
 		}
 		of := c.ended()

@@ -18,6 +18,9 @@ type Call struct {
 	Session, Run, ID       string
 	Agent, Principal, Tool string
 
+	Opened    uint64 // position of its first entry
+	Concluded uint64 // position of the entry with its outcome
+
 	Began, Ended time.Time
 	TurnEnds     time.Time         // when the budget of its turn is used up
 	TurnCap      time.Duration     // most of an attempt of its turn
@@ -71,15 +74,16 @@ func (c *Call) OpenRequest(books *consent.Books) (consent.Request, bool) {
 }
 
 // open returns the call that a record begins.
-func open(r *journal.Record) *Call {
+func open(r placed) *Call {
 	return &Call{
-		Session: r.Session, ID: r.Call, Run: r.Run, Agent: r.Agent, Principal: r.Principal, Tool: r.Tool,
+		Opened: r.seq, Session: r.Session, ID: r.Call, Run: r.Run, Agent: r.Agent, Principal: r.Principal, Tool: r.Tool,
 		Began: r.At, TurnEnds: r.TurnEnds, TurnCap: r.TurnCap, Triggered: r.Triggered, InputMAC: r.InputMAC, Metadata: r.Metadata, Turn: r.Turn,
 	}
 }
 
 // add folds a record of c.
-func (c *Call) add(r *journal.Record) error {
+func (c *Call) add(of placed) error {
+	r := of.Record
 	if r.To != "" {
 		if err := c.State.UnmarshalText([]byte(r.To)); err != nil {
 			return err
@@ -101,7 +105,7 @@ func (c *Call) add(r *journal.Record) error {
 	if err := c.addObligations(r); err != nil {
 		return err
 	}
-	return c.addOutcome(r)
+	return c.addOutcome(of)
 }
 
 // addValues folds the arguments of a record and the state that it prepares for an undo.
@@ -190,7 +194,8 @@ func (c *Call) addObligations(r *journal.Record) error {
 
 // addOutcome folds the outcome of a record that ends the call, decides its commit, or reconciles
 // it.
-func (c *Call) addOutcome(r *journal.Record) error {
+func (c *Call) addOutcome(of placed) error {
+	r := of.Record
 	reconciled := r.Kind == runtime.EventReconciled.String()
 	decides := r.Kind == journal.KindCommitting
 	if r.Outcome == nil || !reconciled && !decides && r.Mark != journal.MarkEnded {
@@ -209,7 +214,7 @@ func (c *Call) addOutcome(r *journal.Record) error {
 	if out.Kind == runtime.Completed && out.Output == nil && out.Artifact == nil && c.Decided != nil && !reconciled { // a recovery completed it
 		out.Output, out.Artifact = c.Decided.Output, c.Decided.Artifact
 	}
-	c.Outcome, c.Ended = &out, r.At
+	c.Outcome, c.Ended, c.Concluded = &out, r.At, of.seq
 	return nil
 }
 

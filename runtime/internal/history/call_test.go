@@ -69,7 +69,7 @@ func TestACallIsReadFromItsRecords(t *testing.T) {
 	c := one(t, validated, authorized, started, completed)
 	obligations := []runtime.Obligation{{Code: "notify", Args: []byte(`{"to":"ops"}`), At: "p.rego:3"}}
 	assert.Equal(t, &history.Call{
-		Session: "s", Run: "r", ID: "c", Agent: "sub", Principal: "alice", Tool: "t",
+		Session: "s", Run: "r", ID: "c", Agent: "sub", Principal: "alice", Tool: "t", Opened: 1, Concluded: 5,
 		Began: began, Ended: began.Add(4 * time.Second), TurnEnds: began.Add(time.Hour), TurnCap: time.Minute, InputMAC: "mac of c",
 		Metadata: map[string]string{"k": "v"}, Heartbeat: true,
 		State: runtime.StateCompleted, Attempts: 1, Epoch: 3, Pin: "p1", Effects: journal.EffectsNone, Revision: "v1", Request: "q",

@@ -37,6 +37,7 @@ type Session struct {
 	Runs      int                          // that were started
 	Open      map[string]map[string]string // the metadata of runs that were not closed, by id
 	Over      bool                         // it has ended: its rules know nothing any more
+	Archived  []journal.EndedCall          // calls whose entries are archived, in the order in which they were opened
 }
 
 // Read folds all entries of j, under the rules of engine. key is that of the books of requests. An
@@ -90,7 +91,7 @@ func (h *History) add(entry *journal.Entry) error {
 	if r.Call == "" {
 		return nil
 	}
-	return h.call(r)
+	return h.call(placed{r, entry.Seq})
 }
 
 // add folds what a record says of s itself.
@@ -145,7 +146,7 @@ func (s *Session) configure(r *journal.Record) {
 }
 
 // call folds a record of a call.
-func (h *History) call(r *journal.Record) error {
+func (h *History) call(r placed) error {
 	key := journal.CallKey{Session: r.Session, Call: r.Call}
 	c := h.calls[key]
 	switch {
@@ -155,7 +156,7 @@ func (h *History) call(r *journal.Record) error {
 		h.Calls = append(h.Calls, c)
 	case c == nil:
 		return fmt.Errorf("call %q has no beginning", r.Call)
-	case secondUse(r):
+	case secondUse(r.Record):
 		return nil
 	}
 	if err := c.add(r); err != nil {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/ambit-tools/ambit/runtime/consent"
@@ -44,6 +45,10 @@ func ReadWhole(ctx context.Context, j journal.Journal, engine *rules.Engine, key
 	}
 	if s.Last == 0 {
 		return nil, nil
+	}
+	byOpened := func(a, b journal.EndedCall) int { return cmp.Compare(a.Opened, b.Opened) }
+	if len(s.Ended) > 0 { // without whole entries
+		s.Archived = slices.SortedFunc(maps.Values(s.Ended), byOpened)
 	}
 	return s, nil
 }

@@ -39,9 +39,8 @@ type Single struct {
 // A folded is a call that is read from its entries.
 type folded struct {
 	*Call
-	opened  uint64          // position of its first entry
-	outcome uint64          // position of the entry with its outcome
-	past    *rules.PastCall // nil: nothing that later calls may be held against
+	opened uint64          // position of its first entry
+	past   *rules.PastCall // nil: nothing that later calls may be held against
 }
 
 // ReadSession reads one session of j, empty for what belongs to none, under the rules of engine: its latest snapshot,
@@ -325,7 +324,7 @@ func (s *Single) call(r placed) error {
 			c = &folded{}
 			s.calls[r.Call] = c
 		}
-		c.Call, c.opened = open(r.Record), r.seq
+		c.Call, c.opened = open(r), r.seq
 	case (c == nil || c.Call == nil) && (s.Over || s.archived[r.Call]): // late news of a call that the snapshot has not, or has by reference
 		return nil
 	case c == nil || c.Call == nil:
@@ -333,12 +332,8 @@ func (s *Single) call(r placed) error {
 	case secondUse(r.Record):
 		return nil
 	}
-	was := c.Outcome
-	if err := c.add(r.Record); err != nil {
+	if err := c.add(r); err != nil {
 		return err
-	}
-	if c.Outcome != was {
-		c.outcome = r.seq
 	}
 	c.repeat(func(id string) *Call {
 		if earlier := s.calls[id]; earlier != nil {
@@ -366,25 +361,9 @@ func (s *Single) forget() {
 	}
 }
 
-// OutlivesSession reports whether c is kept when its session has ended: its outcome is unknown, or something of it is
-// still to be settled.
-func (c *Call) OutlivesSession() bool {
-	return c.lives() || c.Outcome.Kind == runtime.Unknown
-}
-
-// lives reports whether c is to be read from its entries again.
-func (c *Call) lives() bool {
-	return c.Outcome == nil || c.Undo != nil || len(c.Processes) > 0
-}
-
 // ended returns c by reference.
 func (c *folded) ended() journal.EndedCall {
-	of := journal.EndedCall{
-		Call: c.ID, Opened: c.opened, Outcome: c.outcome, Kind: c.Outcome.Kind.String(), Run: c.Run, Turn: c.Turn, Agent: c.Agent, Tool: c.Tool,
-		InputMAC: c.InputMAC, At: c.Call.Ended, Started: c.Attempts > 0, Undone: c.Undone, Back: c.Outcome.RolledBack, Past: c.past,
-	}
-	if c.Outcome.Artifact != nil && c.Outcome.Kind == runtime.Completed {
-		of.Artifact = &c.Outcome.Artifact.ArtifactRef
-	}
+	of := c.Reference()
+	of.Past = c.past
 	return of
 }

@@ -21,7 +21,7 @@ func (s *Single) references(only func(id string) bool) (list []journal.EndedCall
 		}
 	}
 	for id, c := range s.calls {
-		if !c.lives() && (only == nil || only(id)) {
+		if !c.Lives() && (only == nil || only(id)) {
 			list = append(list, c.ended())
 		}
 	}
@@ -60,7 +60,7 @@ func (s *Single) Snapshot(at time.Time, page uint64) *journal.Record {
 	setup := s.Setup
 	r.Principal, r.Setup, of.Rules = s.Principal, &setup, s.State.Snapshot()
 	for _, c := range s.calls {
-		if c.lives() {
+		if c.Lives() {
 			of.Live = append(of.Live, journal.LiveCall{Call: c.ID, Opened: c.opened, Past: c.past})
 		}
 	}

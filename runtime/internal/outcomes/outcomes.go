@@ -45,6 +45,21 @@ func IDReused(id string) runtime.Outcome {
 		" was used for another call: give this one an id of its own")
 }
 
+// Archived is for a call whose id is that of a call that has ended, and whose outcome is no longer in the journal but
+// in an archive, in the entry at a position.
+func Archived(id string, position uint64) runtime.Outcome {
+	out := denied(runtime.ReasonCallIDReused, runtime.Detail{}, fmt.Sprintf("the call id %s was used before, and the outcome of that call is archived: it is entry %d. Give a new call an id of its own", wording.Quote(id), position))
+	out.CallID = id
+	return out
+}
+
+// Unreadable is for a call that has ended and whose outcome cannot be read from the journal.
+func Unreadable(id string) runtime.Outcome {
+	out := denied(runtime.ReasonJournalUnavailable, runtime.Detail{}, "the call "+wording.Quote(id)+" has ended, and the journal cannot be read for its outcome: nothing is carried out")
+	out.CallID = id
+	return out
+}
+
 // ExecutorBusy is for a call beyond the most calls that an executor works on.
 func ExecutorBusy(tool string, most int64, retry time.Duration) runtime.Outcome {
 	return atCapacity(tool, retry, "the executor is busy: "+wording.Plural(most, "1 call is", "%d calls are")+" in flight")

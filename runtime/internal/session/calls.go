@@ -11,12 +11,32 @@ type Calls[C any] struct {
 	Turns int // that were begun
 
 	run    string
-	last   *Record[C]     // nil: no call was made
+	last   *Record[C]     // nil: there is none in memory
+	some   bool           // a call was made
 	agents map[string]int // by sub-agent, empty for the run: the number of the last id made for a part of it
 }
 
 // add adds the record of the last call of the run.
-func (x *Calls[C]) add(r *Record[C]) { r.run, r.before, x.last = x, x.last, r }
+func (x *Calls[C]) add(r *Record[C]) {
+	r.run, r.before, r.after = x, x.last, nil
+	if x.last != nil {
+		x.last.after = r
+	}
+	x.last, x.some = r, true
+}
+
+// remove takes a record out of the list.
+func (x *Calls[C]) remove(r *Record[C]) {
+	if r.before != nil {
+		r.before.after = r.after
+	}
+	if r.after != nil {
+		r.after.before = r.before
+	} else {
+		x.last = r.before
+	}
+	r.before, r.after = nil, nil
+}
 
 // all yields the records, that of the last call first. The zero pointer has none.
 func (x *Calls[C]) all() iter.Seq[*Record[C]] {

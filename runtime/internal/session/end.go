@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/internal/ended"
 	"github.com/ambit-tools/ambit/runtime/internal/outcomes"
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
 )
@@ -47,8 +48,8 @@ func (m *Memory[C]) Forget() bool {
 	if m.engine != nil {
 		m.rules = m.engine.NewState()
 	}
-	all := m.calls
-	m.calls = index[C]{}
+	all, refs := m.calls, m.ended
+	m.calls, m.ended, m.recent = index[C]{}, ended.Calls{}, nil
 	for _, x := range m.byRun {
 		x.last = nil
 	}
@@ -59,9 +60,14 @@ func (m *Memory[C]) Forget() bool {
 			if r.outlives() {
 				m.calls.putIfAbsent(r)
 				m.byRun[r.run.run] = r.run
-				r.before, r.run.last = r.run.last, r
+				r.run.add(r)
 			}
 			r = next
+		}
+	}
+	for c := range refs.All() {
+		if c.Kind == runtime.Unknown {
+			m.ended.Put(&c)
 		}
 	}
 	return true

@@ -71,6 +71,16 @@ func (x *index[C]) link(r *Record[C]) {
 	r.next, *first = *first, r
 }
 
+// remove takes r out, which is in the table.
+func (x *index[C]) remove(r *Record[C]) {
+	at := x.chain(r.hash)
+	for *at != r {
+		at = &(*at).next
+	}
+	*at, r.next = r.next, nil
+	x.count--
+}
+
 // grow doubles the table.
 func (x *index[C]) grow() {
 	old := x.chains

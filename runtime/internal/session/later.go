@@ -5,6 +5,7 @@ import (
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/action"
+	"github.com/ambit-tools/ambit/runtime/internal/ended"
 	"github.com/ambit-tools/ambit/runtime/internal/overlap"
 	"github.com/ambit-tools/ambit/runtime/internal/ruleinput"
 	"github.com/ambit-tools/ambit/runtime/internal/tools"
@@ -14,7 +15,7 @@ import (
 // A Later is a call that shares something with an earlier one and is not undone with it.
 type Later[C any] struct {
 	*Record[C]
-	Shares []string
+	Shares []string // in a Read call: it is not known what the call was about, for this reason
 }
 
 // An Overlap finds the calls that share something with calls that would be undone.
@@ -23,20 +24,49 @@ type Overlap[C any] struct {
 	Final func(C) wire.Value            // the arguments with which a call ran, nil when they are not known
 }
 
-// Later returns, for each call of undone, the calls after it that may have changed something, share something
-// with it and would not be undone.
-func (m *Memory[C]) Later(undone []*Record[C], o Overlap[C]) [][]Later[C] {
+// Unread returns the calls that AddLater needs of the journal: those after the first of calls that may have changed
+// something and are held by reference.
+func (m *Memory[C]) Unread(calls []action.UndoneCall, o Overlap[C]) (list []ended.Call) {
+	undone, _ := m.undone(calls)
+	first := m.first(undone)
+	for c := range m.ended.All() {
+		if c.Number > first && mayHaveChanged(&c, o.Tool(c.Tool)) {
+			list = append(list, c)
+		}
+	}
+	return list
+}
+
+// Unread returns a call that could not be read, and may share anything with an earlier one.
+func Unread[C any](c *ended.Call) Later[C] {
+	return Later[C]{&Record[C]{ID: c.ID, Tool: c.Tool, Number: c.Number}, []string{"what it was about cannot be read"}}
+}
+
+// first returns the number of the first call of undone.
+func (m *Memory[C]) first(undone []*Record[C]) int {
 	first := m.number
 	for _, r := range undone {
 		first = min(first, r.Number)
 	}
-	var others []*Record[C]
+	return first
+}
+
+// Later returns, for each call of undone, the calls after it that may have changed something, share something
+// with it and would not be undone. read are calls that were read from the journal for that.
+func (m *Memory[C]) Later(undone []*Record[C], o Overlap[C], read []Later[C]) [][]Later[C] {
+	first := m.first(undone)
+	var others []Later[C]
 	for r := range m.calls.all() {
 		if r.Number > first && !slices.Contains(undone, r) && r.mayHaveChanged(o.Tool(r.Tool)) {
+			others = append(others, Later[C]{Record: r})
+		}
+	}
+	for _, r := range read {
+		if m.calls.find(r.ID) == nil { // it is in memory again
 			others = append(others, r)
 		}
 	}
-	slices.SortFunc(others, func(a, b *Record[C]) int { return a.Number - b.Number })
+	slices.SortFunc(others, func(a, b Later[C]) int { return a.Number - b.Number })
 	all := make([][]Later[C], len(undone))
 	for i, r := range undone {
 		about := o.subject(r)
@@ -44,8 +74,12 @@ func (m *Memory[C]) Later(undone []*Record[C], o Overlap[C]) [][]Later[C] {
 			if other.Number < r.Number {
 				continue
 			}
-			if shares := about.Shared(o.subject(other)); len(shares) > 0 {
-				all[i] = append(all[i], Later[C]{other, shares})
+			shares := other.Shares
+			if shares == nil {
+				shares = about.Shared(o.subject(other.Record))
+			}
+			if len(shares) > 0 {
+				all[i] = append(all[i], Later[C]{other.Record, shares})
 			}
 		}
 	}
@@ -53,21 +87,26 @@ func (m *Memory[C]) Later(undone []*Record[C], o Overlap[C]) [][]Later[C] {
 }
 
 // AddLater adds to the calls that were undone, or would be, until when that is possible and the later calls that
-// share something with them. A call with an error was not undone. The tools of the other calls are declared.
-func (m *Memory[C]) AddLater(calls []action.UndoneCall, o Overlap[C]) {
-	var undone []*Record[C]
-	var results []*action.UndoneCall // of undone
-	for i := range calls {
-		if calls[i].Err == nil {
-			undone, results = append(undone, m.Find(calls[i].CallID)), append(results, &calls[i])
-		}
-	}
-	for i, list := range m.Later(undone, o) {
+// share something with them. A call with an error was not undone. The tools of the other calls are declared, and
+// their records are in memory.
+func (m *Memory[C]) AddLater(calls []action.UndoneCall, o Overlap[C], read []Later[C]) {
+	undone, results := m.undone(calls)
+	for i, list := range m.Later(undone, o, read) {
 		results[i].Until = undone[i].Undo.Ended.Add(ruleinput.UndoTTL(o.Tool(undone[i].Tool).Spec))
 		for _, later := range list {
 			results[i].Later = append(results[i].Later, action.LaterCall{CallID: later.ID, Tool: later.Tool, Shares: later.Shares})
 		}
 	}
+}
+
+// undone returns the calls that were undone, or would be.
+func (m *Memory[C]) undone(calls []action.UndoneCall) (undone []*Record[C], results []*action.UndoneCall) {
+	for i := range calls {
+		if calls[i].Err == nil {
+			undone, results = append(undone, m.Find(calls[i].CallID)), append(results, &calls[i])
+		}
+	}
+	return undone, results
 }
 
 // mayHaveChanged reports whether a call may have changed something that was not undone.
@@ -78,8 +117,20 @@ func (r *Record[C]) mayHaveChanged(t *tools.Tool) bool {
 	case !r.Ended():
 		return r.Reservation == ReservedAndInvoked
 	}
-	kind := r.Kind()
-	return !r.RolledBack() && (kind == runtime.Completed || kind == runtime.Unknown || kind == runtime.TimedOut || r.Undo.Possible)
+	return !r.RolledBack() && mayChange(r.Kind(), r.Undo.Possible)
+}
+
+// mayHaveChanged is Record.mayHaveChanged for a call that is held by reference.
+func mayHaveChanged(c *ended.Call, t *tools.Tool) bool {
+	if t != nil && t.Spec.Effect == runtime.SideEffectRead || c.Undone || c.Back {
+		return false
+	}
+	return mayChange(c.Kind, c.Started && t.Undoable())
+}
+
+// mayChange reports whether a call with an outcome may have changed something.
+func mayChange(kind runtime.OutcomeKind, undoable bool) bool {
+	return kind == runtime.Completed || kind == runtime.Unknown || kind == runtime.TimedOut || undoable
 }
 
 // subject returns what a call is about.

@@ -2,6 +2,7 @@ package session
 
 import (
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/internal/ended"
 	"github.com/ambit-tools/ambit/runtime/internal/history"
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
 	"github.com/ambit-tools/ambit/runtime/internal/wording"
@@ -16,6 +17,8 @@ type Memory[C any] struct {
 	engine  *rules.Engine
 	rules   *rules.State
 	calls   index[C]
+	ended   ended.Calls  // of the other calls, by reference
+	recent  []*Record[C] // ended and in calls: the next ones to be held by reference
 	byRun   map[string]*Calls[C]
 	made    int               // the number of the last id of a call that Add made, or an earlier process
 	number  int               // calls of the session
@@ -40,6 +43,9 @@ func New[C any](e *rules.Engine, queues bool, observe func(rules.Event)) Memory[
 // Restore replaces the state of the rules by that of a journal. A session that has ended is shut (SEMANTICS 1.4.5).
 func (m *Memory[C]) Restore(of *history.Session) {
 	m.rules, m.runs, m.forgot = of.State, max(m.runs, of.Runs), of.Over
+	for i := range of.Archived {
+		m.addEnded(&of.Archived[i])
+	}
 	if of.Over {
 		m.Undos.Shut()
 	}
@@ -54,6 +60,7 @@ func (m *Memory[C]) Drop(open func(run string) bool) bool {
 	}
 	m.past += m.rules.Version() + 1
 	m.rules, m.calls, m.number = nil, index[C]{}, 0
+	m.ended, m.recent = ended.Calls{}, nil
 	for run, x := range m.byRun {
 		if x.last = nil; !open(run) {
 			delete(m.byRun, run)
@@ -71,10 +78,13 @@ func (m *Memory[C]) Rules() *rules.State { return m.rules }
 // Version grows with every event of the rules. Between two equal versions nothing happened.
 func (m *Memory[C]) Version() uint64 { return m.past + m.rules.Version() }
 
-// Add adds the record of a new call to its run and returns nil, or the record that has the same id
-// already. It makes the id of a record that has none.
-func (m *Memory[C]) Add(r *Record[C], run *Calls[C]) (earlier *Record[C]) {
+// Add adds the record of a new call to its run and returns nothing, or the record, or the reference, that has the same
+// id already. It makes the id of a record that has none.
+func (m *Memory[C]) Add(r *Record[C], run *Calls[C]) (earlier *Record[C], was *ended.Call) {
 	m.Name(r)
+	if was = m.Reference(r.ID); was != nil {
+		return nil, was
+	}
 	if r.restored != nil {
 		m.made = max(m.made, madeNumber(callPrefix, r.ID))
 	}
@@ -83,20 +93,20 @@ func (m *Memory[C]) Add(r *Record[C], run *Calls[C]) (earlier *Record[C]) {
 	if earlier = m.calls.putIfAbsent(r); earlier == nil {
 		run.add(r)
 	}
-	return earlier
+	return earlier, nil
 }
 
 // Name makes the id of a record that has none.
 func (m *Memory[C]) Name(r *Record[C]) {
 	for r.ID == "" {
 		m.made++
-		if id := madeID(callPrefix, m.made); m.calls.find(id) == nil {
+		if id := madeID(callPrefix, m.made); m.calls.find(id) == nil && m.Reference(id) == nil {
 			r.ID = id
 		}
 	}
 }
 
-// Find returns the record of a call, nil when there is none.
+// Find returns the record of a call, nil when there is none or the call is held by reference.
 func (m *Memory[C]) Find(id string) *Record[C] { return m.calls.find(id) }
 
 // Live returns the call with an id, zero when there is none or it can change no more.
@@ -117,19 +127,8 @@ func (m *Memory[C]) Calls(run string) *Calls[C] {
 	return x
 }
 
-// Succeeded returns the calls of a run that completed and were not undone, the last first. It visits
-// no calls of other runs (SEMANTICS 4.20).
-func (m *Memory[C]) Succeeded(run string) (list []*Record[C]) {
-	for r := range m.byRun[run].all() {
-		if r.Ended() && r.Kind() == runtime.Completed && !r.Undo.Done {
-			list = append(list, r)
-		}
-	}
-	return list
-}
-
 // FillDuplicate sets the outcome of a call that repeats an earlier one, with the output of that call
-// if there is one (SEMANTICS 4.8 and 4.9).
+// if there is one and it is in memory: the caller reads that of a Reference (SEMANTICS 4.8 and 4.9).
 func (m *Memory[C]) FillDuplicate(out *runtime.Outcome, of string) {
 	out.Kind, out.Of = runtime.Duplicate, of
 	out.Message = "an equal call was made before: " + wording.Quote(of)
@@ -148,7 +147,7 @@ func (m *Memory[C]) Artifact(sha256 string) (ref runtime.ArtifactRef, ok bool) {
 			return a.ArtifactRef, true
 		}
 	}
-	return ref, false
+	return m.ended.ByArtifact(sha256)
 }
 
 // Take returns the queued changes, for an entry, and empties the queue.

@@ -34,6 +34,8 @@ type Record[C any] struct {
 	hash        uint64     // of the id, in the index
 	next        *Record[C] // in the chain of the index
 	before      *Record[C] // the previous call of the same run; nil: this is the first
+	after       *Record[C] // the next call of the same run; nil: this is the last
+	place       place
 }
 
 // A restored identifies the input of a call of an earlier process by what the journal holds of it.

@@ -40,7 +40,9 @@ func memory(t *testing.T, queues bool, observe func(rules.Event)) *Memory[*call]
 func (m *Memory[C]) add(t *testing.T, id, run string) (*Record[C], *rules.Call) {
 	t.Helper()
 	r := &Record[C]{ID: id, Tool: "a"}
-	require.Nil(t, m.Add(r, m.Calls(run)))
+	earlier, was := m.Add(r, m.Calls(run))
+	require.Nil(t, earlier)
+	require.Nil(t, was)
 	return r, &rules.Call{ID: r.ID, Run: run, Tool: "a"}
 }
 
@@ -59,7 +61,8 @@ func TestIDs(t *testing.T) {
 	assert.Equal(t, "call-2", made.ID)
 	assert.Equal(t, 2, made.Number)
 	other := &Record[*call]{ID: "call-2"}
-	assert.Same(t, made, m.Add(other, m.Calls("r")))
+	earlier, _ := m.Add(other, m.Calls("r"))
+	assert.Same(t, made, earlier)
 	require.NoError(t, m.StartRun(0, "s/1"))
 	assert.Equal(t, "s/2", m.NextRun("s"))
 	assert.Error(t, m.StartRun(0, "r"), "it is open")
@@ -70,7 +73,9 @@ func TestIDs(t *testing.T) {
 func TestMadeIDsDoNotRepeat(t *testing.T) {
 	m := memory(t, false, nil)
 	for _, id := range []string{"call-7", "call-3", "call-08", "call-+9", "call-", "call-1234567890123456", "agent-40"} {
-		require.Nil(t, m.Add(RestoredRecord[*call](&history.Call{ID: id}), m.Calls("r")))
+		earlier, was := m.Add(RestoredRecord[*call](&history.Call{ID: id}), m.Calls("r"))
+		require.Nil(t, earlier)
+		require.Nil(t, was)
 	}
 	m.calls = index[*call]{} // these calls are forgotten
 	made, _ := m.add(t, "", "r")
@@ -78,31 +83,6 @@ func TestMadeIDsDoNotRepeat(t *testing.T) {
 	m.add(t, "call-20", "r")
 	made, _ = m.add(t, "", "r")
 	assert.Equal(t, "call-9", made.ID, "an id that the caller chose moves no counter")
-}
-
-// TestMadeAgentsDoNotRepeat: an id of a sub-agent that is made is that of no other sub-agent of the same
-// agent in the run, over all parts of the run, and over restarts.
-func TestMadeAgentsDoNotRepeat(t *testing.T) {
-	m := memory(t, false, nil)
-	x := m.Calls("r")
-	assert.Equal(t, "agent-1", x.Child("", ""))
-	assert.Equal(t, "helper", x.Child("", "helper"))
-	assert.Equal(t, "helper/agent-1", x.Child("helper", ""))
-	assert.Equal(t, "helper/agent-2", m.Calls("r").Child("helper", ""))
-	assert.Equal(t, "agent-1/agent-1", x.Child("agent-1", ""))
-	assert.Equal(t, "agent-3", x.Child("", "agent-3"))
-	assert.Equal(t, "agent-4", x.Child("", ""))
-	assert.Equal(t, "agent-1", m.Calls("q").Child("", ""), "another run")
-
-	x = memory(t, false, nil).Calls("r")
-	for _, agent := range []string{"", "agent-5/helper/agent-2", "agent-3/agent-9", "helper"} {
-		x.Restore(4, agent)
-	}
-	x.Restore(2, "")
-	assert.Equal(t, 4, x.Turns)
-	assert.Equal(t, "agent-6", x.Child("", ""))
-	assert.Equal(t, "agent-3/agent-10", x.Child("agent-3", ""))
-	assert.Equal(t, "agent-5/helper/agent-3", x.Child("agent-5/helper", ""))
 }
 
 // TestReservations: a call that is refused reserves nothing, and each end of a call gives up what it held.
@@ -334,21 +314,21 @@ func TestLater(t *testing.T) {
 		}
 		return ids
 	}
-	later := m.Later([]*Record[*call]{list[1]}, o)
+	later := m.Later([]*Record[*call]{list[1]}, o, nil)
 	assert.Equal(t, []string{"wrote", "perhaps", "runs"}, ids(later[0]))
-	later = m.Later([]*Record[*call]{list[5], list[1]}, o)
+	later = m.Later([]*Record[*call]{list[5], list[1]}, o, nil)
 	assert.Equal(t, [][]string{{"runs"}, {"wrote", "runs"}}, [][]string{ids(later[0]), ids(later[1])})
 	spec.Undo = &runtime.UndoSpec{TTL: time.Minute}
 	list[1].Undo.Ended = time.Unix(1_000, 0)
 	calls := []action.UndoneCall{{CallID: "perhaps", Err: action.CodeBusy.Err()}, {CallID: "undone"}}
-	m.AddLater(calls, o)
+	m.AddLater(calls, o, nil)
 	assert.Empty(t, calls[0].Later, "it would not be undone")
 	assert.Equal(t, time.Unix(1_060, 0), calls[1].Until)
 	if assert.Len(t, calls[1].Later, 3) {
 		assert.Equal(t, action.LaterCall{CallID: "wrote", Tool: "a", Shares: later[1][0].Shares}, calls[1].Later[0])
 	}
 	list[2].Undo.Done = true
-	assert.Equal(t, []string{"perhaps", "runs"}, ids(m.Later([]*Record[*call]{list[1]}, o)[0]))
+	assert.Equal(t, []string{"perhaps", "runs"}, ids(m.Later([]*Record[*call]{list[1]}, o, nil)[0]))
 }
 
 // A text is a value.

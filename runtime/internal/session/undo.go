@@ -1,6 +1,7 @@
 package session
 
 import (
+	"slices"
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime"
@@ -33,13 +34,36 @@ func (r *Record[C]) RefuseUndo(t *tools.Tool, now time.Time, grace time.Duration
 	return ""
 }
 
+// A Success is a call that completed and was not undone.
+type Success struct {
+	ID, Tool string
+	number   int
+}
+
 // Undone returns the result of an undo of a call, which was not undone because of err. nil: it was undone.
-func (r *Record[C]) Undone(err *action.Error) action.UndoneCall {
-	c := action.UndoneCall{CallID: r.ID, Tool: r.Tool}
+func (c *Success) Undone(err *action.Error) action.UndoneCall {
+	of := action.UndoneCall{CallID: c.ID, Tool: c.Tool}
 	if err != nil {
-		c.Err = err
+		of.Err = err
 	}
-	return c
+	return of
+}
+
+// Succeeded returns the calls of a run that completed and were not undone, the last first. It visits
+// no calls of other runs (SEMANTICS 4.20).
+func (m *Memory[C]) Succeeded(run string) (list []Success) {
+	for r := range m.byRun[run].all() {
+		if r.Ended() && r.Kind() == runtime.Completed && !r.Undo.Done {
+			list = append(list, Success{r.ID, r.Tool, r.Number})
+		}
+	}
+	for c := range m.ended.Run(run) {
+		if c.Kind == runtime.Completed && !c.Undone {
+			list = append(list, Success{c.ID, c.Tool, c.Number})
+		}
+	}
+	slices.SortFunc(list, func(a, b Success) int { return b.number - a.number })
+	return list
 }
 
 // Claim claims a call whose outcome is unknown: no other goroutine undoes or resolves it until Undo.Busy is false

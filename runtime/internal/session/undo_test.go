@@ -90,7 +90,7 @@ func TestClaim(t *testing.T) {
 
 // TestUndone: a call without an error was undone.
 func TestUndone(t *testing.T) {
-	r := &Record[*call]{ID: "c", Tool: "a"}
+	r := &Success{ID: "c", Tool: "a"}
 	assert.Equal(t, action.UndoneCall{CallID: "c", Tool: "a"}, r.Undone(nil))
 	why := &action.Error{Code: action.CodeBusy}
 	assert.Equal(t, action.UndoneCall{CallID: "c", Tool: "a", Err: why}, r.Undone(why))

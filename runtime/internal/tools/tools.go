@@ -10,6 +10,8 @@ import (
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/internal/bind"
+	"github.com/ambit-tools/ambit/runtime/internal/entry"
+	"github.com/ambit-tools/ambit/runtime/internal/history"
 	"github.com/ambit-tools/ambit/runtime/internal/jsonedit"
 	"github.com/ambit-tools/ambit/runtime/internal/redact"
 	"github.com/ambit-tools/ambit/runtime/internal/wording"
@@ -88,6 +90,14 @@ func (t *Tool) OutputLimit() int64 {
 // Undoable reports whether the declaration has undo; t may be nil.
 func (t *Tool) Undoable() bool { return t != nil && t.Spec.Undo != nil }
 
+// Restore returns the values of a recorded call of t, which may be nil.
+func (t *Tool) Restore(r *history.Call, now time.Time) entry.Values {
+	if t == nil {
+		return entry.Restore(r, nil, nil, now)
+	}
+	return entry.Restore(r, t.Spec, t.Hooks, now)
+}
+
 // OnlyReads reports whether a call has no effect that could be undone; t may be nil.
 func (t *Tool) OnlyReads() bool {
 	return t != nil && t.Spec.Effect == runtime.SideEffectRead && t.Spec.Undo == nil
@@ -117,12 +127,4 @@ func Periodic(list []Tool) (specs []*runtime.Spec, err error) {
 		specs = append(specs, t.Spec)
 	}
 	return specs, nil
-}
-
-// Declared returns the declaration and the code of t, nil for a tool that is not declared.
-func (t *Tool) Declared() (*runtime.Spec, *bind.Hooks) {
-	if t == nil {
-		return nil, nil
-	}
-	return t.Spec, t.Hooks
 }

@@ -1,0 +1,46 @@
+package ended
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/ambit-tools/ambit/runtime/internal/history"
+	"github.com/ambit-tools/ambit/runtime/journal"
+)
+
+// Read reads a call of a session from the journal. The error is a *journal.ArchivedError where its entries are
+// archived. Any other error says that they cannot be read, or are not those that c refers to.
+func Read(ctx context.Context, j journal.Journal, session string, c *Call) (*history.Call, error) {
+	of, err := history.ReadCall(ctx, j, journal.CallKey{Session: session, Call: c.ID})
+	if err == nil {
+		err = c.check(of)
+	}
+	if err == nil {
+		return of, nil
+	}
+	var archived *journal.ArchivedError
+	if errors.As(err, &archived) {
+		return nil, archived
+	}
+	// where the journal still has later entries of the call, it has lost its first one
+	if _, why := j.Read(ctx, c.Opened-1, 1); errors.As(why, &archived) && archived.Last >= c.Opened {
+		return nil, archived
+	}
+	return nil, fmt.Errorf("call %q of session %q, whose outcome is in entry %d: %w", c.ID, session, c.Outcome, err)
+}
+
+// check returns an error unless the journal says of c what is known of it.
+func (c *Call) check(of *history.Call) error {
+	switch {
+	case of == nil || of.Outcome == nil:
+		return errors.New("the journal has no outcome of it")
+	case of.Opened != c.Opened || of.Concluded != c.Outcome:
+		return fmt.Errorf("the journal has its entries at %d and %d, not at %d and %d", of.Opened, of.Concluded, c.Opened, c.Outcome)
+	case of.Outcome.Kind != c.Kind || of.Tool != c.Tool || of.Run != c.Run:
+		return errors.New("the journal has another outcome, tool or run of it")
+	case DigestOf(of.InputMAC) != c.Input:
+		return errors.New("the journal has another input of it")
+	}
+	return nil
+}

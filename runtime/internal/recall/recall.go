@@ -1,0 +1,228 @@
+package recall
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/action"
+	"github.com/ambit-tools/ambit/runtime/internal/ended"
+	"github.com/ambit-tools/ambit/runtime/internal/history"
+	"github.com/ambit-tools/ambit/runtime/internal/outcomes"
+	"github.com/ambit-tools/ambit/runtime/internal/sched"
+	"github.com/ambit-tools/ambit/runtime/internal/session"
+	"github.com/ambit-tools/ambit/runtime/internal/wording"
+	"github.com/ambit-tools/ambit/runtime/journal"
+	"github.com/ambit-tools/ambit/runtime/operator"
+)
+
+// A Past is the calls of a session that have ended. Its methods are safe for concurrent use, without the lock of the
+// session.
+type Past[C any] struct {
+	Session string
+	Lock    sync.Locker        // of the session
+	Memory  *session.Memory[C] // of the session
+	Journal journal.Journal
+	Sched   *sched.Scheduler
+	Quiet   func(C) bool // reports whether no code of a call runs any more
+	Report  func(*action.CallError)
+	Pin     func() func() // loads the session, and keeps it in memory until the result is called
+}
+
+// Find returns the record of a call, or the reference to it. Both are nil where there is none, and for the nil pointer.
+func (p *Past[C]) Find(id string) (*session.Record[C], *ended.Call) {
+	if p == nil {
+		return nil, nil
+	}
+	defer p.Pin()()
+	p.Lock.Lock()
+	defer p.Lock.Unlock()
+	id = wording.ValidUTF8(id)
+	return p.Memory.Find(id), p.Memory.Reference(id)
+}
+
+// Describe adds to a request to act on a call what is known of the call. of describes one that can still change.
+func (p *Past[C]) Describe(r *operator.Request, of func(C) (run, principal string)) {
+	c, was := p.Find(r.Call)
+	switch {
+	case was != nil:
+		r.Tool, r.Run = was.Tool, was.Run
+		if read, err := p.Read(was); err == nil {
+			r.Principal = read.Principal
+		}
+	case c != nil:
+		r.Tool = c.Tool
+		p.Lock.Lock()
+		defer p.Lock.Unlock()
+		if any(c.Live) != any(*new(C)) { // not nil
+			r.Run, r.Principal = of(c.Live)
+		}
+	}
+}
+
+// Running returns a call that has no outcome, or why there is none of that id.
+func (p *Past[C]) Running(id string) (of C, why action.Code) {
+	r, was := p.Find(id)
+	switch {
+	case was != nil:
+		return of, action.CodeAlreadyEnded
+	case r == nil:
+		return of, action.CodeUnknownCall
+	}
+	p.Lock.Lock()
+	defer p.Lock.Unlock()
+	if r.Ended() || any(r.Live) == any(of) {
+		return of, action.CodeAlreadyEnded
+	}
+	return r.Live, ""
+}
+
+// Rest says that the outcome of a call is durable and that nothing is being done with the call.
+func (p *Past[C]) Rest(r *session.Record[C]) {
+	p.Lock.Lock()
+	defer p.Lock.Unlock()
+	p.Memory.Rest(r, p.Quiet)
+}
+
+// Read reads a call. The error was reported.
+func (p *Past[C]) Read(was *ended.Call) (*history.Call, error) {
+	of, err := ended.Read(context.Background(), p.Journal, p.Session, was) // an outcome is had whether or not a caller still waits
+	if err != nil {
+		p.Report(&action.CallError{Tool: was.Tool, CallID: was.ID, SessionID: p.Session, RunID: was.Run, Reason: runtime.ReasonJournalUnavailable, Err: err})
+	}
+	return of, err
+}
+
+// Record returns the record of a call for the caller alone, to read. refused says why it cannot be had
+// (SEMANTICS 1.4).
+func (p *Past[C]) Record(was *ended.Call) (r *session.Record[C], refused *runtime.Outcome) {
+	of, err := p.Read(was)
+	if err == nil {
+		return session.EndedRecord[C](p.Sched, was, of), nil
+	}
+	out := outcomes.Unreadable(was.ID)
+	if archived := new(journal.ArchivedError); errors.As(err, &archived) {
+		out = outcomes.Archived(was.ID, was.Outcome)
+	}
+	return nil, &out
+}
+
+// Earlier returns the record of a call that another one of a tool has the id of, and what becomes of the other one if that is not the
+// same call.
+func (p *Past[C]) Earlier(r *session.Record[C], was *ended.Call, id, tool string) (*session.Record[C], *runtime.Outcome) {
+	if was != nil && was.Tool == tool {
+		var refused *runtime.Outcome
+		if r, refused = p.Record(was); refused != nil {
+			return nil, refused
+		}
+	}
+	reused := outcomes.IDReused(id)
+	return r, &reused
+}
+
+// Repeat completes the outcome of a call, in its record too, if the call repeats one that is held by reference
+// (SEMANTICS 4.8 and 4.9).
+func (p *Past[C]) Repeat(out *runtime.Outcome, of *session.Record[C]) {
+	if out.Kind != runtime.Duplicate {
+		return
+	}
+	_, was := p.Find(out.Of)
+	if was == nil || out.Output != nil || out.Artifact != nil {
+		return
+	}
+	if r, refused := p.Record(was); refused != nil {
+		out.Message += "; " + refused.Message
+	} else {
+		earlier := r.Outcome()
+		out.Output, out.Artifact = earlier.Output, earlier.Artifact
+	}
+	p.Lock.Lock()
+	defer p.Lock.Unlock()
+	of.Store(out)
+}
+
+// Hold returns the record of a call, which stays in memory until LetGo. revive makes of the record of a call that was
+// read what an undo or a resolution needs.
+func (p *Past[C]) Hold(id string, revive func(*history.Call, *session.Record[C])) (*session.Record[C], *action.Error) {
+	for {
+		r, was := p.keep(wording.ValidUTF8(id))
+		switch {
+		case r != nil:
+			return r, nil
+		case was == nil:
+			return nil, &action.Error{Code: action.CodeUnknownCall}
+		}
+		of, err := p.Read(was)
+		if archived := new(journal.ArchivedError); errors.As(err, &archived) {
+			return nil, &action.Error{Code: action.CodeNotUndoable, Detail: archived.Error()}
+		} else if err != nil {
+			return nil, &action.Error{Code: action.CodeJournalUnavailable, Err: err}
+		}
+		r = session.EndedRecord[C](p.Sched, was, of)
+		revive(of, r)
+		p.Lock.Lock()
+		r = p.Memory.Hold(r, was)
+		p.Lock.Unlock()
+		if r != nil {
+			return r, nil
+		}
+	}
+}
+
+// keep is Hold for a call in memory. It returns the reference to another one.
+func (p *Past[C]) keep(id string) (*session.Record[C], *ended.Call) {
+	p.Lock.Lock()
+	defer p.Lock.Unlock()
+	r := p.Memory.Find(id)
+	if r == nil {
+		return nil, p.Memory.Reference(id)
+	}
+	p.Memory.Keep(r)
+	return r, nil
+}
+
+// LetGo ends the Hold of records.
+func (p *Past[C]) LetGo(list ...*session.Record[C]) {
+	p.Lock.Lock()
+	defer p.Lock.Unlock()
+	for _, r := range list {
+		p.Memory.LetGo(r, p.Quiet)
+	}
+}
+
+// AddLater is Memory.AddLater for calls whose records are held.
+func (p *Past[C]) AddLater(calls []action.UndoneCall, o session.Overlap[C]) {
+	p.Lock.Lock()
+	unread := p.Memory.Unread(calls, o)
+	p.Lock.Unlock()
+	var read []session.Later[C]
+	for i := range unread {
+		of, err := p.Read(&unread[i])
+		if err != nil {
+			read = append(read, session.Unread[C](&unread[i]))
+			continue
+		}
+		r := session.EndedRecord[C](p.Sched, &unread[i], of)
+		if of.Rewritten {
+			r.Input = of.Final
+		}
+		read = append(read, session.Later[C]{Record: r})
+	}
+	p.Lock.Lock()
+	defer p.Lock.Unlock()
+	p.Memory.AddLater(calls, o, read)
+}
+
+// Recall returns the record of a call, to read. refused says why there is none.
+func (p *Past[C]) Recall(id string) (r *session.Record[C], refused *runtime.Outcome) {
+	r, was := p.Find(id)
+	switch {
+	case was != nil:
+		return p.Record(was)
+	case r == nil:
+		out := outcomes.NoCall(id, p != nil && p.Memory.IsShut())
+		return nil, &out
+	}
+	return r, nil
+}

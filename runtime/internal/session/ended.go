@@ -1,0 +1,149 @@
+package session
+
+import (
+	"sync/atomic"
+
+	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/internal/ended"
+	"github.com/ambit-tools/ambit/runtime/internal/history"
+	"github.com/ambit-tools/ambit/runtime/internal/sched"
+	"github.com/ambit-tools/ambit/runtime/journal"
+)
+
+// keepRecent is how many calls that have ended stay in memory: their outcomes are the ones most often asked for.
+const keepRecent = 16
+
+// A place is where the journal has a call, and why its record stays in memory.
+type place struct {
+	opened, outcome uint64 // as in a reference; 0: the journal has no such entry
+	input           ended.Digest
+	lost            atomic.Bool // an entry could not take what the call has
+	holders         int         // that use the record; guarded by the session, as all that follows
+	rests           bool        // it is one of the recent ones
+}
+
+// Recorded notes that an entry of the call was added to the journal, at a position. The lock of the call is held, and
+// that of its session for an outcome.
+func (r *Record[C]) Recorded(of *journal.Record, position uint64) {
+	switch {
+	case of.Mark == journal.MarkOpened:
+		r.place.opened, r.place.input = position, ended.DigestOf(of.InputMAC)
+	case of.Mark == journal.MarkEnded, of.Kind == runtime.EventReconciled.String():
+		r.place.outcome = position
+	}
+	if of.Lost != "" {
+		r.place.lost.Store(true)
+	}
+}
+
+// AddEnded adds a call of the journal that has ended, by reference. Calls are added in the order in which they were
+// opened.
+func (m *Memory[C]) AddEnded(r *history.Call) {
+	of := r.Reference()
+	m.addEnded(&of)
+}
+
+func (m *Memory[C]) addEnded(of *journal.EndedCall) {
+	m.number++
+	c := ended.Of(of, m.number)
+	m.made = max(m.made, madeNumber(callPrefix, of.Call))
+	run := m.Calls(of.Run)
+	run.some = true
+	run.Restore(of.Turn, of.Agent)
+	m.ended.Put(&c)
+}
+
+// Reference returns a call that is held by reference, nil when there is none.
+func (m *Memory[C]) Reference(id string) *ended.Call {
+	if c, ok := m.ended.Find(id); ok {
+		return &c
+	}
+	return nil
+}
+
+// EndedRecord returns the record of a call that is held by reference, as the journal has it: for the caller alone, until
+// Hold adds it.
+func EndedRecord[C any](s *sched.Scheduler, c *ended.Call, of *history.Call) *Record[C] {
+	r := RestoredRecord[C](of)
+	r.Number, r.place.opened, r.place.outcome, r.place.input = c.Number, c.Opened, c.Outcome, c.Input
+	r.Store(of.Outcome)
+	r.RestoreUndo(of)
+	r.Undo.Done, r.Undo.Busy = c.Undone || of.Undone, of.Undo != nil
+	s.Fire(&r.First)
+	return r
+}
+
+// RestoreUndo sets of the state of the undo what the journal says of a call with an outcome. Whether the undo is
+// possible is for its tool to say: Possible says that the call has something to undo.
+func (r *Record[C]) RestoreUndo(of *history.Call) {
+	r.Undo.Done = of.Undone
+	if of.Attempts > 0 && !of.Undone && !of.Outcome.RolledBack {
+		r.Undo.Possible, r.Undo.Ended = true, of.Ended
+	}
+}
+
+// Hold holds the record of a call, which stays in memory until LetGo. It adds r, which was read for was, when the
+// call is held by reference. nil: the call has changed meanwhile, and is to be read again.
+func (m *Memory[C]) Hold(r *Record[C], was *ended.Call) *Record[C] {
+	held := m.calls.find(r.ID)
+	if held == nil {
+		now := m.Reference(r.ID)
+		if now == nil || now.Outcome != was.Outcome || now.Undone != was.Undone {
+			return nil
+		}
+		m.ended.Take(r.ID)
+		m.calls.putIfAbsent(r)
+		m.Calls(was.Run).add(r)
+		held = r
+	}
+	held.place.holders++
+	return held
+}
+
+// Keep is Hold for a record that Find has returned.
+func (m *Memory[C]) Keep(r *Record[C]) { r.place.holders++ }
+
+// LetGo ends a Hold, or a Keep.
+func (m *Memory[C]) LetGo(r *Record[C], quiet func(C) bool) {
+	r.place.holders--
+	m.Rest(r, quiet)
+}
+
+// Rest says that nothing is being done with the call of r, and that its outcome, if it has one, is durable: it is held by reference as
+// soon as others have ended after it. quiet reports whether no code of a call runs any more.
+func (m *Memory[C]) Rest(r *Record[C], quiet func(C) bool) {
+	if r.place.opened == 0 || r.place.outcome == 0 || r.place.rests || m.calls.find(r.ID) != r {
+		return
+	}
+	r.place.rests = true
+	m.recent = append(m.recent, r)
+	for tries := 2; tries > 0 && len(m.recent) > keepRecent; tries-- { // two: a record that has to stay is passed over
+		first := m.recent[0]
+		m.recent[0] = nil
+		m.recent = m.recent[1:]
+		if !m.refer(first, quiet) {
+			m.recent = append(m.recent, first)
+		}
+	}
+}
+
+// refer replaces a record by a reference, unless something is being done with its call, or its outcome is unknown, or the journal does
+// not have all of it.
+func (m *Memory[C]) refer(r *Record[C], quiet func(C) bool) bool {
+	kind := r.Kind()
+	if r.place.holders > 0 || r.place.lost.Load() || r.Undo.Busy || kind == runtime.Unknown || !quiet(r.Live) {
+		return false
+	}
+	c := ended.Call{
+		ID: r.ID, Tool: r.Tool, Run: r.run.run, Number: r.Number, Opened: r.place.opened, Outcome: r.place.outcome, Kind: kind,
+		Input: r.place.input, Started: r.Undo.Possible, Undone: r.Undo.Done, Back: r.RolledBack(),
+	}
+	if a := r.Artifact(); a != nil {
+		c.Artifact = &a.ArtifactRef
+	}
+	m.ended.Put(&c)
+	m.calls.remove(r)
+	r.run.remove(r)
+	r.place.rests = false
+	return true
+}

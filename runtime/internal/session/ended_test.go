@@ -1,0 +1,88 @@
+package session
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/internal/ended"
+	"github.com/ambit-tools/ambit/runtime/internal/history"
+	"github.com/ambit-tools/ambit/runtime/internal/ruleinput"
+	"github.com/ambit-tools/ambit/runtime/internal/sched"
+	"github.com/ambit-tools/ambit/runtime/journal"
+)
+
+// TestRest: a call that has ended and is at rest becomes a reference once enough others have ended after it; one that
+// is held, is being undone, is unknown or was not recorded whole does not.
+func TestRest(t *testing.T) {
+	m := memory(t, true, nil)
+	quiet := func(*call) bool { return true }
+	for i := range 3 * keepRecent {
+		r, _ := m.add(t, fmt.Sprintf("c%d", i), "r")
+		r.Recorded(&journal.Record{Mark: journal.MarkOpened, InputMAC: "00112233445566778899aabbccddeeff"}, uint64(2*i+1))
+		lost := ""
+		switch i {
+		case 0:
+			m.Keep(r)
+		case 1:
+			r.Undo.Busy = true
+		case 3:
+			lost = "too large"
+		}
+		kind := runtime.Completed
+		if i == 2 {
+			kind = runtime.Unknown
+		}
+		r.Recorded(&journal.Record{Mark: journal.MarkEnded, Lost: lost}, uint64(2*i+2))
+		r.end(runtime.Outcome{Kind: kind})
+		m.Rest(r, quiet)
+	}
+	for i := range 4 {
+		assert.NotNil(t, m.Find(fmt.Sprintf("c%d", i)), i)
+	}
+	was := m.Reference("c4")
+	require.NotNil(t, was)
+	assert.Nil(t, m.Find("c4"))
+	assert.EqualValues(t, 9, was.Opened)
+	assert.EqualValues(t, 10, was.Outcome)
+	assert.EqualValues(t, 0x11, was.Input[1])
+	assert.Equal(t, runtime.Completed, was.Kind)
+	_, again := m.Add(&Record[*call]{ID: "c4"}, m.Calls("r"))
+	assert.NotNil(t, again, "its id is used")
+	done := m.Succeeded("r")
+	assert.Len(t, done, 3*keepRecent-1)
+	assert.Equal(t, fmt.Sprintf("c%d", 3*keepRecent-1), done[0].ID)
+
+	r := &Record[*call]{ID: "c4", Number: was.Number}
+	assert.Same(t, r, m.Hold(r, was))
+	assert.Same(t, r, m.Find("c4"))
+	assert.Nil(t, m.Reference("c4"))
+	assert.Same(t, r, m.Hold(&Record[*call]{ID: "c4"}, was), "two undos have one record")
+	stale := *m.Reference("c5")
+	stale.Outcome++
+	assert.Nil(t, m.Hold(&Record[*call]{ID: "c5"}, &stale), "it was read before it changed")
+}
+
+// TestArchivedCallsAreRemembered when their session is loaded: their ids are used, and none of them is made again.
+func TestArchivedCallsAreRemembered(t *testing.T) {
+	m := memory(t, true, nil)
+	m.Restore(&history.Session{Archived: []journal.EndedCall{{Call: "call-7", Run: "r", Tool: "a", Opened: 3, Outcome: 5, Kind: "completed"}}})
+	was := m.Reference("call-7")
+	require.NotNil(t, was)
+	assert.EqualValues(t, 5, was.Outcome)
+	made, _ := m.add(t, "", "r")
+	assert.Equal(t, "call-8", made.ID)
+}
+
+// TestARepeatedInputIsCompared with that of a call that was read.
+func TestARepeatedInputIsCompared(t *testing.T) {
+	key := ruleinput.Key("key")
+	earlier := EndedRecord[*call](new(sched.Scheduler), &ended.Call{ID: "c"}, &history.Call{
+		ID: "c", Tool: "a", InputMAC: key.MAC([]byte("1")), Outcome: &runtime.Outcome{Kind: runtime.Completed},
+	})
+	assert.True(t, (&Record[*call]{ID: "c", Tool: "a", Input: []byte("1")}).Repeats(earlier, nil, key))
+	assert.False(t, (&Record[*call]{ID: "c", Tool: "a", Input: []byte("2")}).Repeats(earlier, nil, key))
+}
