@@ -123,7 +123,13 @@ func (s *Set[S]) Of(id string, fresh func() *S) *S {
 	p := s.cfg.Place(of)
 	p.set, p.of, p.id = s, of, id
 	s.away[id] = weak.Make(of)
-	runtime.AddCleanup(of, s.forget, id)
+	// The garbage collector holds what a cleanup refers to: with s itself no executor would ever be freed.
+	set := weak.Make(s)
+	runtime.AddCleanup(of, func(id string) {
+		if s := set.Value(); s != nil {
+			s.forget(id)
+		}
+	}, id)
 	return of
 }
 

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+	"weak"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -293,4 +294,18 @@ func TestSessionsAreNeverUsedWhileTheyAreElsewhere(t *testing.T) {
 	for i := range used {
 		assert.Equal(t, int(used[i].Load())+1, w.of(fmt.Sprint(i)).use(t))
 	}
+}
+
+// TestASetIsFreed: what a set tells the garbage collector about its sessions does not keep the set, which is
+// a part of an executor.
+func TestASetIsFreed(t *testing.T) {
+	set := func() weak.Pointer[world] {
+		w := newWorld()
+		w.Of("s", func() *session { return &session{id: "s"} })
+		return weak.Make(w)
+	}()
+	for i := 0; i < 10 && set.Value() != nil; i++ {
+		goruntime.GC()
+	}
+	assert.Nil(t, set.Value())
 }
