@@ -301,7 +301,11 @@ func TestSessionsAreNeverUsedWhileTheyAreElsewhere(t *testing.T) {
 func TestASetIsFreed(t *testing.T) {
 	set := func() weak.Pointer[world] {
 		w := newWorld()
-		w.Of("s", func() *session { return &session{id: "s"} })
+		s := w.Of("s", func() *session { return &session{id: "s"} })
+		require.NoError(t, s.place.Enter())
+		require.True(t, s.place.Keep())
+		s.place.Leave()
+		assert.Equal(t, 1, w.Len())
 		return weak.Make(w)
 	}()
 	for i := 0; i < 10 && set.Value() != nil; i++ {
