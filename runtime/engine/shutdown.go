@@ -35,6 +35,7 @@ func (e *Executor) Shutdown(ctx context.Context) error {
 	}
 	ctx = deadline.OrBackground(ctx)
 	e.capacity.Gate.Shut()
+	e.sessions.Stop()
 	e.closeApprovals()
 	left := e.capacity.Gate.Wait(&e.sched, nil, ctx.Done())
 	if left > 0 {

@@ -43,7 +43,9 @@ type Holding struct {
 // A HeldUntil is a request or a grant in a Holding.
 type HeldUntil struct {
 	ID    string    `json:"id"`
-	Until time.Time `json:"until,omitzero"` // zero: for as long as its session lasts
+	Until time.Time `json:"until,omitzero"`  // of the request
+	Grant time.Time `json:"grant,omitzero"`  // of the grant that came of it, if any
+	Lasts bool      `json:"lasts,omitempty"` // the grant lasts as long as its session
 }
 
 // A CallPage holds calls that have ended. A later page, and then the snapshot, replaces what an earlier one

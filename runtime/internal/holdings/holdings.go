@@ -81,7 +81,7 @@ func (l *Ledger) begin(of *journal.Checkpoint) {
 		h := &of.Held[i]
 		s := l.session(h.Session)
 		for _, r := range h.Asked {
-			s.asked[r.ID] = asked{request: r.Until, lasts: r.Until.IsZero()}
+			s.asked[r.ID] = asked{request: r.Until, grant: r.Grant, lasts: r.Lasts}
 			l.byID[r.ID] = h.Session
 		}
 		for _, call := range h.Unknown {
@@ -287,7 +287,8 @@ func (l *Ledger) Checkpoint(now time.Time) *journal.Checkpoint {
 		s := l.sessions[id]
 		h := journal.Holding{Session: id, Unknown: slices.Sorted(maps.Keys(s.unknown))}
 		for _, request := range slices.Sorted(maps.Keys(s.asked)) {
-			h.Asked = append(h.Asked, journal.HeldUntil{ID: request, Until: s.asked[request].until()})
+			x := s.asked[request]
+			h.Asked = append(h.Asked, journal.HeldUntil{ID: request, Until: x.request, Grant: x.grant, Lasts: x.lasts})
 		}
 		h.Processes = slices.SortedFunc(maps.Keys(s.processes), func(a, b process.ProcessID) int {
 			return cmp.Or(cmp.Compare(a.PID, b.PID), cmp.Compare(a.Start, b.Start), cmp.Compare(a.Mark, b.Mark))
