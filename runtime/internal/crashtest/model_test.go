@@ -30,19 +30,20 @@ type known struct {
 	plan    plan
 	input   []byte
 
-	flying  bool              // a caller waits for its outcome
-	outcome *runtime.Outcome  // as it was told; nil: it was not
-	request string            // which an approver or the caller was told of
-	yes, no bool              // the answer to it that was accepted
-	gone    bool              // it was cancelled, as the caller was told
-	refused bool              // the caller was told that the journal cannot be written
-	before  map[string]string // the files that it writes, before
-	effects int
-	finding *bool // what a person says of the unknown call, who waits for the answer
-	found   bool  // what that person said counts
-	undoing bool  // a caller waits for its undo
-	undone  bool  // as it was told
-	over    bool  // its session has ended, as it was told
+	flying    bool              // a caller waits for its outcome
+	outcome   *runtime.Outcome  // as it was told; nil: it was not
+	request   string            // which an approver or the caller was told of
+	yes, no   bool              // the answer to it that was accepted
+	gone      bool              // it was cancelled, as the caller was told
+	withdrawn bool              // it was cancelled, and its caller was told that this is not recorded: it may be when there is room
+	refused   bool              // the caller was told that the journal cannot be written
+	before    map[string]string // the files that it writes, before
+	effects   int
+	finding   *bool // what a person says of the unknown call, who waits for the answer
+	found     bool  // what that person said counts
+	undoing   bool  // a caller waits for its undo
+	undone    bool  // as it was told
+	over      bool  // its session has ended, as it was told
 }
 
 func newModel() *model { return &model{files: map[string]string{}} }

@@ -58,6 +58,9 @@ func (w *world) decide() error {
 	case res.Kind != consent.Accepted && res.Reason.String() == "journal_unavailable":
 		w.lost = true
 		return nil
+	case res.Kind != consent.Accepted && res.Reason.String() == "already_resolved" && w.withdrawn(id): // and was when there was room
+		w.m.note(func(m *model) { m.call(id).gone = true })
+		return w.ask(id)
 	case res.Kind != consent.Accepted:
 		return fmt.Errorf("the answer to the request of %s is %v %v", id, res.Kind, res.Reason)
 	}
@@ -117,6 +120,7 @@ func (w *world) withdraw(id string) error {
 		return err
 	case code == action.CodeJournalUnavailable:
 		w.lost = true
+		w.m.note(func(m *model) { m.call(id).withdrawn = true })
 		return nil
 	case res != nil:
 		return fmt.Errorf("cancel of call %s: %w", id, res)
@@ -127,6 +131,12 @@ func (w *world) withdraw(id string) error {
 		m.call(id).gone = true
 	})
 	return w.ask(id)
+}
+
+// withdrawn reports whether a cancel of a call was told that it is not recorded.
+func (w *world) withdrawn(id string) (is bool) {
+	w.m.note(func(m *model) { is = m.call(id).withdrawn })
+	return is
 }
 
 // ask asks for the outcome of a call, and has it.
