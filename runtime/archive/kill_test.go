@@ -45,7 +45,7 @@ func victim(path, to string) error {
 }
 
 // TestKills kills processes that archive. After each kill the store has all of its entries, or the segment has the first ones and the
-// store the others; what a session is has not changed, and the next archive succeeds.
+// store the entries behind them; what a session is has not changed, and the next archive succeeds.
 func TestKills(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "a.db")
@@ -109,22 +109,5 @@ func killed(t *testing.T, rng *rand.Rand, last *time.Duration, store, to string)
 	require.NoError(t, cmd.Start())
 	_, err = bufio.NewReader(out).ReadString('\n')
 	require.NoError(t, err)
-	start, ended := time.Now(), make(chan error, 1)
-	go func() { ended <- cmd.Wait() }()
-	if *last == 0 {
-		require.NoError(t, <-ended)
-		*last = time.Since(start)
-		return true
-	}
-	kill := time.NewTimer(time.Duration(rng.Int64N(int64(*last))))
-	defer kill.Stop()
-	select {
-	case err := <-ended:
-		require.NoError(t, err)
-		*last = time.Since(start)
-		return true
-	case <-kill.C:
-		_ = cmd.Process.Kill() // it may have ended
-		return <-ended == nil
-	}
+	return battery.Kill(t, rng, last, cmd)
 }

@@ -70,31 +70,6 @@ func start(t *testing.T, what, file, path string) *exec.Cmd {
 	return cmd
 }
 
-// killed runs a victim and kills it after a part of the time that the last one took that was not
-// killed, so that the kills spread over all that it does, whatever the machine. It reports whether it ended by itself.
-func killed(t *testing.T, r *rand.Rand, last *time.Duration, what, file, path string) (whole bool) {
-	t.Helper()
-	cmd := start(t, what, file, path)
-	began, ended := time.Now(), make(chan error, 1)
-	go func() { ended <- cmd.Wait() }()
-	if *last == 0 {
-		require.NoError(t, <-ended)
-		*last = time.Since(began)
-		return true
-	}
-	kill := time.NewTimer(time.Duration(r.Int64N(int64(*last))))
-	defer kill.Stop()
-	select {
-	case err := <-ended:
-		require.NoError(t, err)
-		*last = time.Since(began)
-		return true
-	case <-kill.C:
-		_ = cmd.Process.Kill() // it may have ended
-		return <-ended == nil
-	}
-}
-
 // TestKills kills processes that back up a store in use, and that restore it. After each kill there
 // is no backup or a whole one, and no store or a whole one that says that it was restored.
 func TestKills(t *testing.T) {
@@ -112,7 +87,7 @@ func TestKills(t *testing.T) {
 	last, stopped, between := "", 0, 0
 	for i, kills := 0, battery.Count(t, 4, 200); stopped < kills; i++ {
 		file := filepath.Join(dir, fmt.Sprint("backup", i))
-		if !killed(t, r, &backups, "backup", file, path) {
+		if !battery.Kill(t, r, &backups, start(t, "backup", file, path)) {
 			stopped++
 		}
 		if _, err := os.Stat(file); err == nil {
@@ -124,7 +99,7 @@ func TestKills(t *testing.T) {
 		require.NoError(t, err)
 		require.NoError(t, os.WriteFile(last+".audit", key, 0o600))
 		target := filepath.Join(dir, fmt.Sprint("restored", i), "ambit.db")
-		if !killed(t, r, &restores, "restore", last, target) {
+		if !battery.Kill(t, r, &restores, start(t, "restore", last, target)) {
 			stopped++
 		}
 		if _, err := os.Stat(target); err != nil { // it was killed before the end
