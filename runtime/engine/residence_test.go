@@ -4,7 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	goruntime "runtime"
+	"slices"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -16,6 +19,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/engine"
+	"github.com/ambit-tools/ambit/runtime/internal/residence"
 	"github.com/ambit-tools/ambit/runtime/journal"
 	"github.com/ambit-tools/ambit/runtime/operator"
 )
@@ -186,7 +190,7 @@ func (s *spoiled) Back(ctx context.Context, session string, before uint64, f fun
 	return s.Memory.Back(ctx, session, before, f)
 }
 
-// TestASessionThatCannotBeLoadedRefusesItsCalls, with the reason for operators, and the others go on.
+// TestASessionThatCannotBeLoadedRefusesItsCalls, with the reason for operators, and calls of other sessions run.
 func TestASessionThatCannotBeLoadedRefusesItsCalls(t *testing.T) {
 	var j spoiled
 	r := recovered(t, &j, readTool(okRead))
@@ -218,4 +222,54 @@ func TestASessionThatCannotBeLoadedRefusesItsCalls(t *testing.T) {
 	assert.Equal(t, runtime.Completed, good.Execute(t.Context(), callOf("c1", "file_read", goodInput)).Kind)
 	j.session = ""
 	assert.Equal(t, runtime.Completed, bad.Execute(t.Context(), callOf("c1", "file_read", goodInput)).Kind)
+}
+
+// A timing is the clock of the machine, and counts the timers that are set.
+type timing struct {
+	mu  sync.Mutex
+	set map[*time.Timer]time.Duration
+}
+
+func (c *timing) Now() time.Time { return time.Now() }
+
+func (c *timing) AfterFunc(d time.Duration, f func()) runtime.Timer {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var t *time.Timer
+	t = time.AfterFunc(d, func() {
+		c.mu.Lock()
+		delete(c.set, t)
+		c.mu.Unlock()
+		f()
+	})
+	c.set[t] = d
+	return counting{t, c}
+}
+
+// A counting is a timer of a timing.
+type counting struct {
+	*time.Timer
+	of *timing
+}
+
+func (t counting) Stop() bool {
+	t.of.mu.Lock()
+	defer t.of.mu.Unlock()
+	delete(t.of.set, t.Timer)
+	return t.Timer.Stop()
+}
+
+// TestShutdownStopsTheTimerOfIdleSessions: it would keep the executor in memory until it fires.
+func TestShutdownStopsTheTimerOfIdleSessions(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		clock := &timing{set: map[*time.Timer]time.Duration{}}
+		r := newRigWith(t, runtime.PolicyFunc(allowAll), []*runtime.Tool{readTool(okRead)}, engine.WithJournal(new(journal.Memory)), engine.WithClock(clock))
+		r.recover()
+		r.turnOf("s").Execute(t.Context(), callOf("c1", "file_read", goodInput))
+		synctest.Wait()
+		require.Contains(t, slices.Collect(maps.Values(clock.set)), residence.Idle)
+		require.NoError(t, r.exec.Shutdown(t.Context()))
+		synctest.Wait()
+		assert.Empty(t, clock.set)
+	})
 }
