@@ -12,8 +12,8 @@ import (
 // that is stored with the checkpoint of the last of them, whose root the key has signed. What proves the
 // entries themselves is a segment.
 //
-// Of anchored notes about fewer entries it compares those of which a stored checkpoint has the size; the others
-// are left to a verification with the segments.
+// Of anchored notes about fewer entries it compares those of which a stored checkpoint has the size; the remaining
+// notes are left to a verification with the segments.
 func (w *walk) skipArchived(ctx context.Context) (*Fault, error) {
 	var gone *journal.ArchivedError
 	_, err := read(ctx, w.src, 0, 1)

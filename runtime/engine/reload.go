@@ -19,7 +19,7 @@ func (e *Executor) openSessions() {
 }
 
 // load reads s from the journal, and reports whether the journal has it. Nothing in s is open: recovery has loaded
-// the others.
+// each session in which something is.
 func (s *Session) load() (known bool, err error) {
 	e := s.exec
 	if errors.Is(e.log.Health(), commitlog.ErrNotRecovered) {

@@ -88,7 +88,7 @@ func (r *Run) Close(ctx context.Context) error {
 }
 
 // End ends s for good. It closes the runs of s as Run.Close does, cancels requests, takes grants back, waits for
-// undos that run, and gives up the others. Every later call of s is denied run_finished, also one that repeats an
+// undos that run, and gives up those that have not begun. Every later call of s is denied run_finished, also one that repeats an
 // earlier call; no run starts in s and no undo (SEMANTICS 1.4.5). A call whose outcome is unknown can still be resolved.
 //
 // When End returns nil the end is durable. When ctx ends first, s has ended and the error says what still runs. End

@@ -69,7 +69,7 @@ func (s *subscriber) piece(before uint64) int {
 // the oldest first, and no entry.
 //
 // kept returns pieces of one call from before, such as engine.Executor.Output, and is called once. They come
-// before all others, and these do not repeat them. It may be nil.
+// before all reported pieces, and these do not repeat them. It may be nil.
 func (f *Feed) Follow(ctx context.Context, after uint64, filter Filter, kept func() []journal.Live) iter.Seq2[Item, error] {
 	return func(yield func(Item, error) bool) {
 		s, err := f.subscriber(after, filter)

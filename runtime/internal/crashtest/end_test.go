@@ -19,7 +19,7 @@ func (m *model) present() []*known {
 }
 
 // quiet reports whether each call of the present session has told its outcome, or waits for an answer that was not
-// given: what becomes of the others cannot be asked for once the session has ended.
+// given: what becomes of any other call cannot be asked for once the session has ended.
 func (m *model) quiet() bool {
 	return !slices.ContainsFunc(m.present(), func(k *known) bool {
 		waits := k.request != "" && !k.yes && !k.no && !k.gone

@@ -223,7 +223,7 @@ func TestWhatBelongsToNoSession(t *testing.T) {
 }
 
 // TestAnEndedSessionIsSmall: of its calls it has those about which something is still to be said, its snapshot is as
-// small, and late news of the others change nothing.
+// small, and late news of the calls that it has not change nothing.
 func TestAnEndedSessionIsSmall(t *testing.T) {
 	c := &counted{Memory: new(journal.Memory)}
 	c.append(t, journal.Record{Kind: journal.KindRunStarted, Session: "s", Run: "r", Principal: "alice", Rules: []rules.Event{{Kind: rules.EventRunStarted, Run: "r"}}})

@@ -222,7 +222,7 @@ func TestASessionStaysUntilTheJournalHasIt(t *testing.T) {
 	assert.Equal(t, 2, s.use(t))
 }
 
-// TestASessionThatCannotBeLoaded says why, to each goroutine that enters it, and the others go on. It is tried again.
+// TestASessionThatCannotBeLoaded says why, to each goroutine that enters it, and other sessions are loaded. It is tried again.
 func TestASessionThatCannotBeLoaded(t *testing.T) {
 	w := newWorld()
 	w.of("other").use(t)
