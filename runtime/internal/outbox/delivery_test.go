@@ -116,6 +116,25 @@ func TestFlush(t *testing.T) {
 	})
 }
 
+// TestFlushWaitsForObservers waits for an observer though nothing else waits.
+func TestFlushWaitsForObservers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		returned := false
+		d := outbox.Delivery{Observers: []func(runtime.CallInfo, runtime.Outcome){func(runtime.CallInfo, runtime.Outcome) {
+			time.Sleep(time.Minute)
+			returned = true
+		}}}
+		open(&d)
+		closed := make(chan struct{})
+		close(closed)
+		d.Observe(runtime.CallInfo{ID: "c1"}, runtime.Outcome{}, "", closed)
+		start := time.Now()
+		require.NoError(t, d.Flush(t.Context()))
+		assert.Equal(t, time.Minute, time.Since(start))
+		assert.True(t, returned)
+	})
+}
+
 // TestSlowReceivers: events and faults beyond the queues are dropped and counted, and the error
 // handler is told so once it returns.
 func TestSlowReceivers(t *testing.T) {
