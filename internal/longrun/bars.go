@@ -17,15 +17,8 @@ const small = 10_000
 // turns is how often a figure is measured.
 const turns = 3
 
-// unloading is what a bar waits for: a session in memory has a record of each of its calls.
-const unloading = "sessions that unload"
-
-// quiet is what figures need that are times with waits for the disk in them.
+// quiet is what figures need that are times with waits for the disk in them, or are close to their bar.
 const quiet = "a machine with nothing else on it"
-
-// profile is what the processor time of durable calls waits for: since entries are chained by session a call takes about a
-// tenth more.
-const profile = "a profile of the durable call"
 
 // A bar is a figure and what it may be.
 type bar struct {
@@ -139,7 +132,7 @@ func (r *rig) bars(ctx context.Context) (bars []bar, err error) {
 		return nil, err
 	}
 	bars = append(bars,
-		bar{"heap of a call of an open session, bytes", one["bytes"], 200, false, unloading, "id of 25 bytes"},
+		bar{"heap of a call of an open session, bytes", one["bytes"], 200, false, "", "id of 25 bytes"},
 		bar{fmt.Sprintf("a call of a session of %d calls, to one of 1,000", r.many.calls), one["many"] / one["few"], 1.2, false, "", fmt.Sprintf("%.1f and %.1f µs", one["few"]/1e3, one["many"]/1e3)})
 	for _, what := range []string{"export", "archive"} {
 		few, many, err := r.both(ctx, what)

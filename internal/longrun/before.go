@@ -64,7 +64,7 @@ func (r *rig) against(ctx context.Context, commit string) (bars []bar, err error
 	c, d := medians(then["durable"]), medians(now["durable"])
 	return []bar{
 		{"speed of verify --full, to that of " + commit, v["cpu"] / w["cpu"], 0.8, true, "", fmt.Sprintf("%.3f and %.3f s of CPU", v["cpu"], w["cpu"])},
-		{"CPU of durable calls, to those of " + commit, d["cpu"] / c["cpu"], noise, false, profile, fmt.Sprintf("%.3f and %.3f s", c["cpu"], d["cpu"])},
+		{"CPU of durable calls, to those of " + commit, d["cpu"] / c["cpu"], noise, false, quiet, fmt.Sprintf("%.3f and %.3f s", c["cpu"], d["cpu"])},
 		{"a durable call, to one of " + commit, d["one"] / c["one"], noise, false, quiet, fmt.Sprintf("%.0f and %.0f µs", c["one"], d["one"])},
 		{"calls of 32 callers a second, to those of " + commit, d["all"] / c["all"], 1 / noise, true, quiet, fmt.Sprintf("%.0f and %.0f", c["all"], d["all"])},
 	}, nil

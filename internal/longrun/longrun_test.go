@@ -69,8 +69,8 @@ func TestATableSaysWhatIsNotMet(t *testing.T) {
 		{bar{value: 3, bar: 2}, false, "| NOT MET ("},
 		{bar{value: 3, bar: 2, least: true}, true, "| met ("},
 		{bar{value: 1, bar: 2, least: true}, false, "| NOT MET ("},
-		{bar{value: 3, bar: 2, waits: unloading}, true, "| not met: waits for sessions that unload ("},
-		{bar{value: 1, bar: 2, waits: unloading}, true, "| met, though it waits for"},
+		{bar{value: 3, bar: 2, waits: quiet}, true, "| not met: waits for a machine with nothing else on it ("},
+		{bar{value: 1, bar: 2, waits: quiet}, true, "| met, though it waits for"},
 	} {
 		var out strings.Builder
 		assert.Equal(t, c.met, table(&out, []bar{c.b}))
