@@ -75,15 +75,11 @@ func start(ctx context.Context, cfg *config, stderr io.Writer) (a *app, err erro
 		return a, err
 	}
 	a.add(objects.Close)
-<<<<<<< HEAD
 	list, options, err := toolsOf(cfg)
 	if err != nil {
 		return a, err
 	}
 	reg, err := runtime.NewRegistry(list...)
-=======
-	reg, err := runtime.NewRegistry(cfg.tools()...)
->>>>>>> main
 	if err != nil {
 		return a, err
 	}
@@ -110,7 +106,7 @@ func start(ctx context.Context, cfg *config, stderr io.Writer) (a *app, err erro
 
 // toolsOf returns the tools, and the options that they need.
 func toolsOf(cfg *config) (list []*runtime.Tool, options []engine.Option, err error) {
-	list = Tools(&handler{notes: map[string]string{}})
+	list = cfg.tools()
 	if !cfg.commands {
 		return list, nil, nil
 	}
