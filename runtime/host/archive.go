@@ -50,9 +50,12 @@ func (h *Host) archive(ctx context.Context, now, before, forget time.Time, to st
 	})
 }
 
-// folder returns the folder of the segments that the host names, or writes for a command. It makes it.
+// archives returns the folder of the segments that the host names, or writes for a command.
+func (c *Config) archives() string { return filepath.Join(c.Dir, "archive") }
+
+// folder makes that folder and returns it.
 func (h *Host) folder() (string, error) {
-	dir := filepath.Join(h.cfg.Dir, "archive")
+	dir := h.cfg.archives()
 	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 		return "", err
 	}
