@@ -33,6 +33,7 @@ func TestRun(t *testing.T) {
 	if !battery.Full(t) { // it compiles a part of the standard library
 		leaveOut = []string{devtools.GoTestName}
 	}
+	require.NoError(t, useGo())
 	_, without, err := runnable(devtools.Tools(devtools.UnimplementedHandler{}), leaveOut)
 	require.NoError(t, err)
 	require.NoError(t, run(t.Context(), &out, t.TempDir(), leaveOut...))
