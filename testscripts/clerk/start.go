@@ -59,6 +59,9 @@ func (a artifacts) Get(ctx context.Context, ref runtime.ArtifactRef) ([]byte, er
 // start starts the application. What was opened has to be closed, also after an error.
 func start(ctx context.Context, cfg *config, stderr io.Writer) (a *app, err error) {
 	a = new(app)
+	if cfg.host {
+		return a, a.hosted(ctx, cfg, stderr)
+	}
 	if a.store, err = sqlite.Open(cfg.store, sqlite.WithWait(time.Minute)); err != nil {
 		return a, err
 	}
@@ -103,7 +106,7 @@ func start(ctx context.Context, cfg *config, stderr io.Writer) (a *app, err erro
 
 // toolsOf returns the tools, and the options that they need.
 func toolsOf(cfg *config) (list []*runtime.Tool, options []engine.Option, err error) {
-	list = Tools(&handler{notes: map[string]string{}})
+	list = cfg.tools()
 	if !cfg.commands {
 		return list, nil, nil
 	}
