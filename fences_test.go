@@ -16,7 +16,7 @@ const module = "github.com/ambit-tools/ambit"
 // An entry ending in /... covers a package and all below it, one that begins
 // with @ what that package may link.
 var fences = map[string][]string{
-	"cmd/ambit/cli/internal/audit":   {"cmd/ambit/cli/internal/store", "@cmd/ambit/cli/internal/store", "runtime/audit", "@runtime/audit", "runtime/backup", "@runtime/backup", "runtime/archive", "@runtime/archive", "cmd/ambit/cli/internal/cmdutil"},
+	"cmd/ambit/cli/internal/audit":   {"cmd/ambit/cli/internal/store", "@cmd/ambit/cli/internal/store", "runtime/audit", "@runtime/audit", "runtime/backup", "@runtime/backup", "runtime/archive", "@runtime/archive", "cmd/ambit/cli/internal/operate", "@cmd/ambit/cli/internal/operate", "cmd/ambit/cli/internal/cmdutil"},
 	"cmd/ambit/cli/internal/backup":  {"cmd/ambit/cli/internal/store", "@cmd/ambit/cli/internal/store", "runtime/backup", "@runtime/backup", "runtime/archive", "@runtime/archive", "cmd/ambit/cli/internal/cmdutil"},
 	"cmd/ambit/cli/internal/author":  {"internal/catalog", "runtime/isolate", "@runtime/isolate", "internal/evolution/...", "internal/importer", "@internal/importer", "github.com/rogpeppe/go-internal", "cmd/ambit/cli/internal/project", "@cmd/ambit/cli/internal/project", "gen/dynamic", "@gen/dynamic", "runtime/opa", "@runtime/opa", "runtime/rules/analyze", "cmd/ambit/cli/internal/cmdutil", "golang.org/x/mod"},
 	"cmd/ambit/cli/internal/cmdutil": {"dsl", "@dsl", "runtime/terminal", "@runtime/terminal", "policies", "github.com/spf13/cobra", "github.com/spf13/pflag"},
@@ -86,7 +86,7 @@ var fences = map[string][]string{
 	"runtime/internal/httpguard":               {"runtime/consent", "@runtime/consent", "runtime/operator"},
 	"runtime/stream":                           {"runtime/view", "runtime/internal/httpguard", "runtime/feed", "runtime/engine", "@runtime/engine", "github.com/coder/websocket"},
 	"runtime/inbox":                            {"runtime/tokens", "runtime/engine", "@runtime/engine", "runtime/internal/oslock", "golang.org/x/sys", "github.com/fsnotify/fsnotify"},
-	"runtime/metrics":                          {"runtime", "@runtime"},
+	"runtime/metrics":                          {"runtime", "@runtime", "runtime/process"},
 	"runtime/mutants":                          {},
 	"runtime/ossignals":                        {},
 	"runtime/opa":                              {"runtime", "@runtime", "runtime/internal/jsonedit", "runtime/internal/rewrites", "policies/lint", "@policies/lint", "runtime/opa/internal/...", "runtime/internal/jsonscan", "runtime/internal/wording"},
