@@ -35,7 +35,7 @@ func TestKilledAgent(t *testing.T) {
 	eachForm(t, func(t *testing.T, f form) {
 		for name, shims := range map[string]bool{"agent": false, "agent and shims": true} {
 			t.Run(name, func(t *testing.T) {
-				for range battery.Count(t, 1, 1) {
+				for range battery.Count(t, 1, 5) {
 					f.killAndRecover(t, shims)
 				}
 			})
