@@ -86,7 +86,7 @@ var fences = map[string][]string{
 	"runtime/internal/httpguard":               {"runtime/consent", "@runtime/consent", "runtime/operator"},
 	"runtime/stream":                           {"runtime/view", "runtime/internal/httpguard", "runtime/feed", "runtime/engine", "@runtime/engine", "github.com/coder/websocket"},
 	"runtime/inbox":                            {"runtime/tokens", "runtime/engine", "@runtime/engine", "runtime/internal/oslock", "golang.org/x/sys", "github.com/fsnotify/fsnotify"},
-	"runtime/metrics":                          {"runtime", "@runtime"},
+	"runtime/metrics":                          {"runtime", "@runtime", "runtime/process"},
 	"runtime/mutants":                          {},
 	"runtime/ossignals":                        {},
 	"runtime/opa":                              {"runtime", "@runtime", "runtime/internal/jsonedit", "runtime/internal/rewrites", "policies/lint", "@policies/lint", "runtime/opa/internal/...", "runtime/internal/jsonscan", "runtime/internal/wording"},

@@ -9,7 +9,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime/audit"
 )
 
-// limits are what a host warns of when it is exceeded (SEMANTICS 6.13.5).
+// limits are what a host warns of when it is exceeded (SEMANTICS 6.14.5).
 type limits struct {
 	start time.Duration // of a recovery
 	bytes int64         // that a store uses from which nothing leaves

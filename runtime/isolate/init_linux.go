@@ -177,6 +177,7 @@ func (p *initProcess) watch() {
 			}
 		case <-beat.C:
 			p.slowLook()
+			p.look() // a limit is for the next one
 			say(p.control, report{Event: eventBeat, Usage: p.tree.total()})
 		case <-sweep.C:
 			p.signal(syscall.SIGKILL)
