@@ -56,7 +56,11 @@ func (s *Single) stay(err error) (some bool) {
 //
 // It forgets no call of a run that is open, whose later calls may depend on it, and not the one with the largest id
 // that was made, so that ids do not repeat (SEMANTICS 1.4.6).
+//
+// The snapshot takes in all up to the position, also where entries there change nothing, such as earlier snapshots: a read that
+// meets them archived has to know that it misses nothing.
 func (s *Single) Above(last uint64, before time.Time) {
+	s.Last = max(s.Last, last)
 	if s.leaveOut(last, before) {
 		last = math.MaxUint64 // an earlier page may have what is forgotten, too
 	}
