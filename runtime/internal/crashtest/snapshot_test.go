@@ -185,11 +185,15 @@ func (w *world) checkSnapshots() error {
 		return err
 	}
 	e := compiled.Engine
-	whole, err := history.Read(w.ctx, w.shop, e, bookKey)
+	all, err := w.whole()
 	if err != nil {
 		return err
 	}
-	if err := checkHoldings(w.ctx, w.shop, e, whole); err != nil {
+	whole, err := history.Read(w.ctx, all, e, bookKey)
+	if err != nil {
+		return err
+	}
+	if err := checkHoldings(w.ctx, w.shop, all, e, whole, w.low()); err != nil {
 		return err
 	}
 	for _, id := range w.sessionIDs() {
@@ -209,6 +213,9 @@ func (w *world) checkSnapshots() error {
 
 // agree compares a session as it is read from its snapshot with what all entries say.
 func agree(whole *history.History, one *history.Single) error {
+	if one.Over && one.Principal == "" { // all of it is archived: nothing is known but that it has ended
+		return nil
+	}
 	if got, want := one.Book.Snapshot(), whole.Books.Of(one.ID).Snapshot(); !reflect.DeepEqual(got, want) {
 		return fmt.Errorf("its book is %+v, and not %+v", got, want)
 	}
@@ -311,7 +318,7 @@ func TestASnapshotAndItsTailAreTheFold(t *testing.T) {
 		for range crashes {
 			require.NoError(t, w.life())
 			w.m.restart()
-			entries, err := w.store.Read(t.Context(), 0, 1<<20)
+			entries, err := w.readAll()
 			require.NoError(t, err)
 			s := w.withSnapshots(t, entries, rnd, engines)
 			for range 4 {

@@ -117,16 +117,17 @@ func (s *Single) newestMade() (newest string) {
 }
 
 // readable makes of the error of a read back of a session that it met archived entries what it means: nothing where its snapshot takes
-// them in. Where it has no snapshot it has ended, because no other session goes to an archive without one.
-func readable(err error, snapshot *placed) (over bool, _ error) {
+// them in. Where it has no snapshot it has ended, because no other session goes to an archive without one: last is its last
+// entry.
+func readable(err error, snapshot *placed) (last uint64, _ error) {
 	var gone *journal.ArchivedError
 	switch {
 	case !errors.As(err, &gone):
-		return false, err
+		return 0, err
 	case snapshot == nil:
-		return true, nil
+		return gone.Seq, nil
 	case gone.Seq <= snapshot.Snapshot.Last:
-		return false, nil
+		return 0, nil
 	}
-	return false, err
+	return 0, err
 }
