@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime/consent"
+	"github.com/ambit-tools/ambit/runtime/process"
 )
 
 // A Counter counts what an executor does (engine.WithCounter). The executor calls Count in every
@@ -42,6 +43,9 @@ type Stats struct {
 	Lingering int // handlers that still run although their call has ended
 	Abandoned int // evaluations of the policy that still run although their time was over
 	Broken    int // tools about which the policy is not asked any more until one of these ends
+
+	Processes []process.Running        // of commands, those that were started first in front
+	Usage     map[string]process.Usage // what processes have used so far, by tool; of memory and processes, what those that run use now
 
 	Queues      map[string]int // calls of Queued, by tool; tools without one are left out
 	BrokenTools []string       // names of the tools of Broken, in the order of the registry

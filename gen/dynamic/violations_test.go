@@ -57,6 +57,10 @@ func TestViolationTexts(t *testing.T) {
 		{"odd", `{"big":4}`, "/big: enum: want one of 18446744073709551616, 3, have 4"},
 		{"formats_by_dialect", `{"note":"text"}`, "/note: not: want another value than the schema of not describes, have \"text\""},
 		{"formats_by_dialect", `{"limit":"no date"}`, "/limit: format: want date, have \"no date\""},
+		{"named", `{"scores":{"a":1,"c":3}}`, `/scores/b: required: want a member "b", have nothing`},
+		{"named", `{"scores":{"a":"x"}}`, `/scores/a: type: want integer, have string`},
+		{"named", `{"secrets":{"other":"o"}}`, `/secrets: required: want a member "key", have (sensitive)`},
+		{"named", `{"inner":[{"d":2}]}`, `/inner/0/c: required: want a member "c", have nothing`},
 		{"required_default", `{}`, `/a: required: want a member "a", have nothing`},
 	} {
 		assert.True(t, slices.ContainsFunc(inputs, func(in answer.Input) bool { return in.Tool == c.tool && string(in.Text) == c.text }), "%s is not in the corpus", c.text)

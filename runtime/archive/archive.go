@@ -56,6 +56,9 @@ type Refusal struct {
 // Error says why.
 func (e *Refusal) Error() string { return e.What }
 
+// Hint says what to do.
+func (e *Refusal) Hint() string { return e.Remedy }
+
 // Write archives. An error that is a [*Refusal] says that there is nothing to archive, and why.
 func Write(ctx context.Context, cfg *Config) (*Done, error) {
 	if err := cfg.Store.Sweep(ctx); err != nil { // what a crash has left of the archive before

@@ -23,13 +23,16 @@ import (
 const categoryTools = `
 ambit: v1
 package: samples
+types:
+  Nothing: {type: object}
+  Number: {type: object, required: [n], properties: {n: {type: integer, description: A number.}}}
 tools:
   again:
     version: 1.0.0
     description: Make.
     effect: write
-    input: {type: object}
-    output: {type: object, required: [n], properties: {n: {type: integer, description: A number.}}}
+    input: {$ref: "#/types/Nothing"}
+    output: {$ref: "#/types/Number"}
     command:
       run: [tool]
       env: {PATH: $TOOLS}
@@ -50,13 +53,9 @@ tools:
     version: 1.0.0
     description: Make.
     effect: write
-    input: {type: object}
-    output: {type: object, required: [n], properties: {n: {type: integer, description: A number.}}}
-    command:
-      run: [tool]
-      env: {PATH: $TOOLS}
-      output: json
-      exits: {11: timeout, 14: resource_exhausted}
+    input: {$ref: "#/types/Nothing"}
+    output: {$ref: "#/types/Number"}
+    command: {run: [tool], env: {PATH: $TOOLS}, output: json, exits: {11: timeout, 14: resource_exhausted}}
     limits: {output: 1KiB}
     deadline: 20s
 `

@@ -160,6 +160,7 @@ func (e *Executor) Stats() runtime.Stats {
 	e.capacity.Measure(&s)
 	e.evaluations.Measure(&s, e.reg)
 	e.lease.Measure(&s)
+	e.processes.Measure(&s)
 	return s
 }
 

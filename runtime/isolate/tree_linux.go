@@ -19,8 +19,10 @@ type tree struct {
 	shared     int64 // bytes of memory that processes share, with what none of them has touched
 }
 
-// add adds a reaped process and its reaped children.
+// add adds a reaped process and its reaped children. The last look may have seen them alive: until the
+// next one nothing counts as used by those that live.
 func (t *tree) add(u *syscall.Rusage) {
+	t.live.User, t.live.System = 0, 0
 	t.done.User += time.Duration(u.Utime.Nano())
 	t.done.System += time.Duration(u.Stime.Nano())
 	t.done.ReadBytes += int64(u.Inblock) * 512

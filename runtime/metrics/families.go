@@ -4,6 +4,7 @@ import (
 	"sync/atomic"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/process"
 )
 
 // The names of the labels' values.
@@ -63,6 +64,7 @@ var gauges = [...]gauge{
 	{"ambit_calls_queued", "queued", "gauge", "Calls that wait for a slot of their tool.", func(s *runtime.Stats) uint64 { return positive(s.Queued) }},
 	{"ambit_calls_waiting", "waiting", "gauge", "Calls that wait for consent.", func(s *runtime.Stats) uint64 { return positive(s.Waiting) }},
 	{"ambit_handlers_lingering", "lingering", "gauge", "Handlers that still run although their call has ended.", func(s *runtime.Stats) uint64 { return positive(s.Lingering) }},
+	{"ambit_commands_running", "commands", "gauge", "Commands whose process runs.", func(s *runtime.Stats) uint64 { return uint64(len(s.Processes)) }},
 	{"ambit_evaluations_abandoned", "abandoned", "gauge", "Evaluations of the policy that still run although their time was over.", func(s *runtime.Stats) uint64 { return positive(s.Abandoned) }},
 	{"ambit_late_results_total", "late_results", "counter", "Results that came after their call had ended.", func(s *runtime.Stats) uint64 { return s.LateResults }},
 	{"ambit_calls_refused_total", "at_capacity", "counter", "Calls refused at_capacity at once, without an event.", func(s *runtime.Stats) uint64 { return s.AtCapacity }},
@@ -81,6 +83,22 @@ var sizes = [...]struct {
 	{"ambit_live_bytes_total", "Size of the live output that handlers reported.", func(t *tool) *atomic.Uint64 { return &t.live }},
 	{"ambit_live_dropped_bytes_total", "Size of the live output that was dropped, because it was too much or the policy masks it.", func(t *tool) *atomic.Uint64 { return &t.dropped }},
 }
+
+// usages are the families of what processes have used, from the Stats.
+var usages = [...]struct {
+	name, mode, kind, help string // mode: the value of a label, if there is one
+	of                     func(*process.Usage) float64
+}{
+	{cpuSeconds, "user", "counter", "CPU time of processes of commands.", func(u *process.Usage) float64 { return u.User.Seconds() }},
+	{cpuSeconds, "system", "counter", "", func(u *process.Usage) float64 { return u.System.Seconds() }},
+	{"ambit_process_peak_memory_bytes", "", "gauge", "The most memory that a process of a command has used, with all below it.", func(u *process.Usage) float64 { return float64(u.PeakMemory) }},
+	{"ambit_process_memory_bytes", "", "gauge", "Memory of the processes that run.", func(u *process.Usage) float64 { return float64(u.Memory) }},
+	{"ambit_process_tasks", "", "gauge", "Processes and threads of the commands that run.", func(u *process.Usage) float64 { return float64(u.Processes) }},
+	{"ambit_process_read_bytes_total", "", "counter", "Bytes that processes of commands have read from disks.", func(u *process.Usage) float64 { return float64(u.ReadBytes) }},
+	{"ambit_process_written_bytes_total", "", "counter", "Bytes that processes of commands have written to disks.", func(u *process.Usage) float64 { return float64(u.WriteBytes) }},
+}
+
+const cpuSeconds = "ambit_process_cpu_seconds_total"
 
 func journalUp(s *runtime.Stats) uint64 {
 	if s.Journal != nil {

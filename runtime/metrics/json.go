@@ -59,6 +59,18 @@ type toolJSON struct {
 	LiveBytes     uint64                `json:"live_bytes,omitempty"`
 	LiveDropped   uint64                `json:"live_dropped_bytes,omitempty"`
 	Seconds       map[string]periodJSON `json:"seconds,omitempty"`
+	Processes     *usageJSON            `json:"processes,omitempty"`
+}
+
+// usageJSON says what processes of commands have used; Memory and Tasks, what those that run use.
+type usageJSON struct {
+	User       float64 `json:"cpu_user_seconds"`
+	System     float64 `json:"cpu_system_seconds"`
+	PeakMemory int64   `json:"peak_memory_bytes"`
+	Memory     int64   `json:"memory_bytes"`
+	Tasks      int     `json:"tasks"`
+	Read       int64   `json:"read_bytes"`
+	Written    int64   `json:"written_bytes"`
 }
 
 type callsJSON struct {
@@ -86,6 +98,9 @@ func (m *Metrics) JSON(stats runtime.Stats) ([]byte, error) {
 	for i := range m.tools {
 		if t, counted := m.tools[i].document(m.names[i]); counted {
 			t.Deprecated = slices.Contains(m.old, i)
+			if u, used := stats.Usage[t.Tool]; used {
+				t.Processes = &usageJSON{u.User.Seconds(), u.System.Seconds(), u.PeakMemory, u.Memory, u.Processes, u.ReadBytes, u.WriteBytes}
+			}
 			doc.Tools = append(doc.Tools, t)
 		}
 	}

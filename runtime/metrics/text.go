@@ -34,10 +34,33 @@ func (m *Metrics) AppendText(b []byte, stats runtime.Stats) []byte {
 			p.counter(f.name, f.of(&m.tools[i]), "tool", m.names[i])
 		}
 	}
+	m.appendUsages(&p, &stats)
 	for s := range spans {
 		m.appendPeriod(&p, s)
 	}
 	return p.b
+}
+
+// appendUsages appends what processes have used.
+func (m *Metrics) appendUsages(p *page, stats *runtime.Stats) {
+	for _, f := range usages {
+		if f.help != "" {
+			p.family(f.name, f.kind, f.help)
+		}
+		for _, name := range m.names {
+			of := stats.Usage[name]
+			n := f.of(&of)
+			switch {
+			case n <= 0:
+				continue
+			case f.mode == "":
+				p.head(f.name, "tool", name)
+			default:
+				p.head(f.name, "tool", name, "mode", f.mode)
+			}
+			p.b = append(strconv.AppendFloat(p.b, n, 'f', -1, 64), '\n')
+		}
+	}
 }
 
 // appendCalls appends the calls by their outcome and reason, and by the limits that they exceeded.

@@ -25,8 +25,8 @@ type Act struct {
 	Limit  process.LimitName // that it exceeds, which ends it with SIGKILL
 	Stale  bool              // its watcher falls silent
 	Lost   bool              // its watcher is killed, and Run returns ErrLost
-	Usage  process.Usage     // of its exit, and of its beats
-	Beats  int               // how often Job.Beat is called
+	Usage  process.Usage     // of its exit
+	Beats  []process.Usage   // what Job.Beat is told: the first at once, the others a second later each while it runs
 	Writes []Write           // after Out and Err, before it hangs or ends
 }
 

@@ -94,10 +94,13 @@ func (r *FakeRunner) Run(ctx context.Context, job *process.Job) (*process.Exit, 
 func (r *FakeRunner) play(ctx context.Context, job *process.Job, act Act, p *fakeProcess, levels process.Enforcement) (*process.Exit, error) {
 	streams := process.NewStreams(job)
 	exit := &process.Exit{Code: act.Code, ID: p.id, Levels: levels, Usage: act.Usage}
-	for range act.Beats {
-		if job.Beat != nil {
-			job.Beat(act.Usage)
-		}
+	beats := act.Beats
+	if job.Beat == nil {
+		beats = nil
+	}
+	if len(beats) > 0 {
+		job.Beat(beats[0])
+		beats = beats[1:]
 	}
 	_, _ = io.WriteString(streams.Writer(process.Stdout), act.text(act.Out))
 	_, _ = io.WriteString(streams.Writer(process.Stderr), act.text(act.Err))
@@ -112,15 +115,19 @@ func (r *FakeRunner) play(ctx context.Context, job *process.Job, act Act, p *fak
 		case <-p.kill:
 		}
 	}
-	err := r.wait(ctx, act, job.Grace, p, exit)
+	err := r.wait(ctx, act, job, beats, p, exit)
 	streams.Close()
 	exit.Stdout, exit.Stderr = streams.Kept()
 	return exit, err
 }
 
-// wait returns when an act has ended, by itself or as it is made to.
-func (r *FakeRunner) wait(ctx context.Context, act Act, grace time.Duration, p *fakeProcess, exit *process.Exit) error {
-	var over <-chan time.Time
+// wait returns when an act has ended, by itself or as it is made to. Meanwhile it tells the beats.
+func (r *FakeRunner) wait(ctx context.Context, act Act, job *process.Job, beats []process.Usage, p *fakeProcess, exit *process.Exit) error {
+	grace := job.Grace
+	var over, second <-chan time.Time
+	if len(beats) > 0 {
+		second = r.after(time.Second)
+	}
 	if !act.Hang {
 		over = r.after(r.Took)
 	}
@@ -130,6 +137,11 @@ func (r *FakeRunner) wait(ctx context.Context, act Act, grace time.Duration, p *
 		select {
 		case <-over:
 			return act.end(exit)
+		case <-second:
+			job.Beat(beats[0])
+			if beats, second = beats[1:], nil; len(beats) > 0 {
+				second = r.after(time.Second)
+			}
 		case <-p.kill:
 			exit.Cause, exit.Code = process.Lost, -1
 			return fmt.Errorf("%w: it was killed", process.ErrLost)

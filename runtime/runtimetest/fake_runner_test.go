@@ -3,6 +3,8 @@ package runtimetest_test
 import (
 	"context"
 	"errors"
+	"maps"
+	"slices"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -60,7 +62,7 @@ func TestFakeRunnerEnds(t *testing.T) {
 		{runtimetest.Act{Limit: process.Memory}, nil, process.ResourceExhausted, true},
 		{runtimetest.Act{Stale: true}, nil, process.ProcessKilled, true},
 		{runtimetest.Act{Lost: true}, process.ErrLost, process.ProcessKilled, true},
-		{runtimetest.Act{Code: 3, Usage: used, Beats: 2}, nil, process.SystemError, false},
+		{runtimetest.Act{Code: 3, Usage: used, Beats: []process.Usage{{Memory: 2}}}, nil, process.SystemError, false},
 	} {
 		r := &runtimetest.FakeRunner{Script: func(*process.Job) runtimetest.Act { return c.act }}
 		var beats []process.Usage
@@ -68,7 +70,7 @@ func TestFakeRunnerEnds(t *testing.T) {
 		if !errors.Is(err, c.err) || exit == nil || process.Exits(nil).Of(exit) != c.category || exit.Killed() != c.killed {
 			t.Errorf("%+v: %+v, %v", c.act, exit, err)
 		}
-		if exit.Usage != c.act.Usage || len(beats) != c.act.Beats || len(beats) > 0 && beats[0] != used {
+		if exit.Usage != c.act.Usage || !slices.Equal(beats, c.act.Beats) {
 			t.Errorf("%+v: %+v and beats %v", c.act, exit.Usage, beats)
 		}
 	}
@@ -79,6 +81,28 @@ func TestFakeRunnerEnds(t *testing.T) {
 			t.Errorf("%v: %+v, %v", fail, exit, err)
 		}
 	}
+}
+
+// TestFakeRunnerBeats: the first beat comes at once, the others a second later each while the process runs.
+func TestFakeRunnerBeats(t *testing.T) {
+	r := &runtimetest.FakeRunner{Took: 2500 * time.Millisecond, Script: func(*process.Job) runtimetest.Act {
+		return runtimetest.Act{Beats: []process.Usage{{Memory: 1}, {Memory: 2}, {Memory: 3}, {Memory: 4}}}
+	}}
+	synctest.Test(t, func(t *testing.T) {
+		began := time.Now()
+		told := map[time.Duration]int64{}
+		job := &process.Job{Spec: &process.Spec{}, Beat: func(u process.Usage) { told[time.Since(began)] = u.Memory }}
+		if _, err := r.Run(t.Context(), job); err != nil {
+			t.Fatal(err)
+		}
+		if want := map[time.Duration]int64{0: 1, time.Second: 2, 2 * time.Second: 3}; !maps.Equal(told, want) {
+			t.Fatal(told)
+		}
+		job.Beat = nil
+		if _, err := r.Run(t.Context(), job); err != nil {
+			t.Fatal(err)
+		}
+	})
 }
 
 // instant is a clock in which every wait is over at once.

@@ -26,7 +26,7 @@ func TestRunner(t *testing.T, open RunnerOpener) {
 	}{
 		{"exit", testExit}, {"input", testInput}, {"input without an end", testOpenInput}, {"kept output", testKept}, {"chunks", testChunks}, {"a slow receiver", testSlow},
 		{"recorded before it runs", testRecorded}, {"not recorded", testNotRecorded}, {"grace", testGrace}, {"stubborn", testStubborn},
-		{"at once", testNow}, {"ended before", testEndedBefore}, {"kill", testKill}, {"kill of another", testKillOther},
+		{"at once", testNow}, {"ended before", testEndedBefore}, {"kill", testKill}, {"kill of another", testKillOther}, {"beats", testBeats},
 		{"accepted levels", testAccepts}, {"protected", testProtected}, {"many at once", testMany},
 	} {
 		t.Run(c.name, func(t *testing.T) { c.test(t, open) })
@@ -274,6 +274,31 @@ func testKillOther(t *testing.T, open RunnerOpener) {
 	exit, err := r.Run(ctx, j)
 	if err != nil || exit.Signal != "SIGTERM" {
 		t.Fatalf("%+v, %v: it did not live until it was asked to end", exit, err)
+	}
+}
+
+// testBeats has a process that runs until it has been told of twice: its runner tells what it uses, and
+// nothing more once it has returned.
+func testBeats(t *testing.T, open RunnerOpener) {
+	r, job := open(t)
+	j := job(Act{Out: "on", Hang: true, Beats: make([]process.Usage, 3)})
+	j.Grace = time.Hour
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var beats int
+	var returned bool
+	j.Beat = func(process.Usage) {
+		if returned {
+			t.Error("a beat of a process of which nothing is left")
+		}
+		if beats++; beats == 2 {
+			cancel()
+		}
+	}
+	exit, err := r.Run(ctx, j)
+	returned = true
+	if err != nil || exit.Cause != process.Ended || beats < 2 {
+		t.Fatalf("%+v, %v after %d beats", exit, err, beats)
 	}
 }
 

@@ -87,6 +87,12 @@ func (r *Reader) members(m Members, rule *ObjectRule) {
 	if found < len(rule.Names) {
 		r.absent(m, rule, at, &seen)
 	}
+	r.whole(rule, at, end, n, bad)
+}
+
+// whole checks what the rule says of an object as a whole: of its n members, and, where
+// nothing was wrong with them since there were bad notes, of the JSON between two offsets.
+func (r *Reader) whole(rule *ObjectRule, at, end, n, bad int) {
 	rule.checkCount(&r.notes, at, n)
 	if rule.Schema != nil && r.count() == bad {
 		rule.Schema.check(&r.notes, at, r.b[at:end])
@@ -222,7 +228,7 @@ func ReadMap[T, R any](r *Reader, p *map[string]T, rule *ObjectRule, read func(*
 		r.mismatch("object", secret)
 		return
 	}
-	at := r.i
+	at, bad := r.i, r.count()
 	if !r.open() {
 		return
 	}
@@ -240,7 +246,7 @@ func ReadMap[T, R any](r *Reader, p *map[string]T, rule *ObjectRule, read func(*
 		readExtra(r, p, string(name), v, read, value)
 	}
 	if rule != nil && !r.dead {
-		rule.checkCount(&r.notes, at, n)
+		r.whole(rule, at, r.i, n, bad)
 	}
 	if secret {
 		r.unmask()

@@ -59,3 +59,33 @@ func lines(all []Violation) (out []string) {
 	}
 	return out
 }
+
+// TestMapAsAWhole: what a rule says of a map as a whole is checked by the reader and by the writer,
+// where nothing was wrong with its members.
+func TestMapAsAWhole(t *testing.T) {
+	rule := &ObjectRule{Open: true, Has: Max, Max: 2, Schema: &Schema{Nodes: []Node{{Required: []string{"a"}}}}}
+	for text, want := range map[string][]string{
+		`{"a":1,"b":2}`:       nil,
+		`{"b":2}`:             {`/r/a: required: want a member "a", have nothing`},
+		`{"b":2,"b":3}`:       {`/r/b: duplicate: want every member once, have "b" again`},
+		`{"b":2,"c":3,"d":4}`: {`/r: maxProperties: want at most 2 members, have 3`},
+	} {
+		var r Reader
+		r.Reset([]byte(`{"r":`+text+`}`), Limits{})
+		m := map[string]map[string]Raw{}
+		ReadMap(&r, &m, nil, func(r *Reader, p *map[string]Raw, rule *ObjectRule) { ReadMap(r, p, rule, ReadRaw, nil) }, rule)
+		assert.Equal(t, want, lines(r.Finish()), text)
+	}
+	_, bad := Append(nil, mapOfRaw{"b": Raw("1")})
+	assert.Equal(t, []string{`/a: required: want a member "a", have nothing`}, lines(bad))
+	_, bad = Append(nil, mapOfRaw{"a": Raw("1")})
+	assert.Empty(t, bad)
+}
+
+// mapOfRaw is a map that has to have a member a.
+type mapOfRaw map[string]Raw
+
+func (m mapOfRaw) Walk(w Visitor) {
+	p := map[string]Raw(m)
+	WalkMap(w, &p, &ObjectRule{Open: true, Schema: &Schema{Nodes: []Node{{Required: []string{"a"}}}}}, WalkRaw, nil)
+}

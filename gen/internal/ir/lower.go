@@ -114,7 +114,7 @@ func (b *builder) fill(t *Type, s *dsl.Schema, at site) {
 		b.addRule(t, at, &Rule{Array: b.arrayRule(s)})
 		t.Elem = b.element(s.Items, at.member("Item", "one element of "+at.called()))
 	case KindMap:
-		b.addRule(t, at, &Rule{Object: b.mapRule(s)})
+		b.dictionary(t, s, at)
 		t.Elem = b.element(s.Additional, at.member("Value", "one value of "+at.called()))
 	case KindTuple:
 		b.tuple(t, s, at)

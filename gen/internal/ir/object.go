@@ -78,6 +78,15 @@ func (b *builder) object(t *Type, s *dsl.Schema, at site) {
 	}
 }
 
+// dictionary completes a map, of which the schema may say which members it has.
+func (b *builder) dictionary(t *Type, s *dsl.Schema, at site) {
+	rule := b.mapRule(s)
+	b.addRule(t, at, &Rule{Object: rule})
+	if s.Composed {
+		b.compose(t, s, rule, at)
+	}
+}
+
 // compose adds what the schema says of the object besides its members. Where it may have
 // members of which the type knows nothing, they stay JSON.
 func (b *builder) compose(t *Type, s *dsl.Schema, rule *wire.ObjectRule, at site) {

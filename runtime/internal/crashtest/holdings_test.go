@@ -62,7 +62,7 @@ func checkSessions(ctx context.Context, j journal.Journal, e *rules.Engine, comm
 	if err != nil {
 		return err
 	}
-	calls, archived := apart(kept(whole), low)
+	calls, archived := apart(kept(whole, low), low)
 	if len(some.Sessions) != len(ids) || !reflect.DeepEqual(some.Calls, calls) || !reflect.DeepEqual(some.Commands, whole.Commands) {
 		return fmt.Errorf("read by session the calls are %+v, and not %+v", some.Calls, calls)
 	}
@@ -105,9 +105,18 @@ func apart(all []*history.Call, low uint64) (list []*history.Call, archived map[
 	return list, archived
 }
 
-// kept returns the calls of a history without those that their sessions forgot when they ended.
-func kept(whole *history.History) (list []*history.Call) {
+// kept returns the calls of a history without those that their sessions forgot when they ended, and without the outputs
+// of archived calls that others repeat.
+func kept(whole *history.History, low uint64) (list []*history.Call) {
+	archived := map[journal.CallKey]bool{}
 	for _, c := range whole.Calls {
+		archived[journal.CallKey{Session: c.Session, Call: c.ID}] = c.Opened <= low
+		if o := c.Outcome; o != nil && c.Opened > low && archived[journal.CallKey{Session: c.Session, Call: o.Of}] {
+			bare, out := *c, *o
+			out.Output, out.Artifact = nil, nil
+			bare.Outcome = &out
+			c = &bare
+		}
 		if !whole.Sessions[c.Session].Over || c.OutlivesSession() {
 			list = append(list, c)
 		}

@@ -21,6 +21,7 @@ type Patch struct {
 	In     string   // the declaration that it changes, as Declarations names it
 	Before []string // the lines that are replaced, with those around them
 	After  []string
+	And    *Patch // the change of a further file, with In, Before, After and And; nil: none
 }
 
 // Read reads the patches of a directory, which has some.
@@ -44,7 +45,8 @@ func Read(dir string) ([]*Patch, error) {
 }
 
 // Parse reads a patch: a head of three lines, and the lines of a hunk that changes
-// one line.
+// one line. Where a second mechanism stands behind the first, a further "@@" and a hunk take it
+// away too, in another file.
 //
 //	# 4: a sentence that it breaks
 //	# tests: ./runtime/engine
@@ -78,7 +80,14 @@ func Parse(text string) (*Patch, error) {
 // hunk reads the lines of the hunk.
 func (p *Patch) hunk(lines []string) error {
 	removed, added := 0, 0
-	for _, line := range lines {
+	for i, line := range lines {
+		if in, further := strings.CutPrefix(line, "@@ "); further {
+			p.And = &Patch{In: in}
+			if err := p.And.hunk(lines[i+1:]); err != nil {
+				return err
+			}
+			break
+		}
 		op, text := byte(' '), "" // an editor has taken the blank of an empty line
 		if line != "" {
 			op, text = line[0], line[1:]
@@ -106,7 +115,7 @@ func (p *Patch) hunk(lines []string) error {
 }
 
 // Apply returns the file that p changes, from the root of the module, and its text as
-// changed.
+// changed, without And.
 func (p *Patch) Apply(root string) (file, text string, err error) {
 	list, err := Declarations(root, p.In)
 	if err != nil {
@@ -133,20 +142,27 @@ func (p *Patch) Apply(root string) (file, text string, err error) {
 // Overlay writes into dir the mutant and what puts it in the place of the
 // original, of which it returns the path: what Build takes.
 func (p *Patch) Overlay(root, dir string) (path string, err error) {
-	file, text, err := p.Apply(root)
-	if err != nil {
-		return "", err
+	files := map[string]string{}
+	for ; p != nil; p = p.And {
+		file, text, err := p.Apply(root)
+		if err != nil {
+			return "", err
+		}
+		original, err := filepath.Abs(filepath.Join(root, filepath.FromSlash(file)))
+		if err != nil {
+			return "", err
+		}
+		if files[original] != "" {
+			return "", fmt.Errorf("%s: it changes %s twice: a mutant changes one line of a file", p.In, file)
+		}
+		mutant := filepath.Join(dir, fmt.Sprintf("mutant%d.go", len(files)))
+		files[original] = mutant
+		if err := os.WriteFile(mutant, []byte(text), 0o600); err != nil {
+			return "", err
+		}
 	}
-	original, err := filepath.Abs(filepath.Join(root, filepath.FromSlash(file)))
+	replace, err := json.Marshal(map[string]map[string]string{"Replace": files})
 	if err != nil {
-		return "", err
-	}
-	mutant := filepath.Join(dir, "mutant.go")
-	replace, err := json.Marshal(map[string]map[string]string{"Replace": {original: mutant}})
-	if err != nil {
-		return "", err
-	}
-	if err := os.WriteFile(mutant, []byte(text), 0o600); err != nil {
 		return "", err
 	}
 	path = filepath.Join(dir, "overlay.json")

@@ -1,6 +1,7 @@
 package mutant_test
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
@@ -19,8 +20,13 @@ func TestPatchIsAChangeOfOneLine(t *testing.T) {
 	require.Equal(t, &mutant.Patch{
 		Breaks: "4 a: b", Tests: []string{"./x"}, In: "f", Before: []string{"a", "b", "", "d"}, After: []string{"a", "c", "", "d"},
 	}, p)
+	p, err = mutant.Parse(head + "-b\n@@ g\n-c\n+d\n")
+	require.NoError(t, err)
+	require.Equal(t, &mutant.Patch{Breaks: "4 a: b", Tests: []string{"./x"}, In: "f", Before: []string{"b"}, And: &mutant.Patch{
+		In: "g", Before: []string{"c"}, After: []string{"d"},
+	}}, p)
 	for _, text := range []string{
-		"", head, head + " a\n b\n", head + "-a\n-b\n", head + "+a\n+b\n", head + " a\n-a\n@@ g\n-b\n", head + "+a\n",
+		"", head, head + " a\n b\n", head + "-a\n-b\n", head + "+a\n+b\n", head + "-a\n@@ g\n b\n", head + " a\n@@ g\n-b\n", head + "+a\n",
 		strings.Replace(head, "# 4", "4", 1) + "-a\n", strings.Replace(head, " ./x", "", 1) + "-a\n", strings.Replace(head, "@@ f", "@@", 1) + "-a\n",
 	} {
 		_, err := mutant.Parse(text)
@@ -78,4 +84,29 @@ func TestPatchFindsItsDeclaration(t *testing.T) {
 		_, _, err = p.Apply(root)
 		require.ErrorContains(t, err, want, patch)
 	}
+}
+
+// TestPatchOfTwoFiles: a further hunk changes another file, and not the same one once more.
+func TestPatchOfTwoFiles(t *testing.T) {
+	root := module(t)
+	const first = "# b\n# tests: ./x\n@@ two.f\n-\treturn n\n+\treturn 0\n"
+	p, err := mutant.Parse(first + "@@ limit\n-const limit = 3\n+const limit = 4\n")
+	require.NoError(t, err)
+	path, err := p.Overlay(root, t.TempDir())
+	require.NoError(t, err)
+	text, err := os.ReadFile(path)
+	require.NoError(t, err)
+	var overlay struct{ Replace map[string]string }
+	require.NoError(t, json.Unmarshal(text, &overlay))
+	for original, want := range map[string]string{
+		"one/a.go": strings.Replace(one, "limit = 3", "limit = 4", 1), "two/a.go": strings.Replace(two, "return n", "return 0", 1),
+	} {
+		text, err := os.ReadFile(overlay.Replace[filepath.Join(root, filepath.FromSlash(original))])
+		require.NoError(t, err)
+		require.Equal(t, want, string(text))
+	}
+	p, err = mutant.Parse(first + "@@ two.f\n-\t\treturn 2\n")
+	require.NoError(t, err)
+	_, err = p.Overlay(root, t.TempDir())
+	require.ErrorContains(t, err, "two/a.go twice")
 }

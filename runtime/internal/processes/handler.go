@@ -49,7 +49,7 @@ func (c *Command) handle(ctx context.Context, in wire.Value) (wire.Value, error)
 		return nil, errNoAttempt
 	}
 	info := at.Info()
-	a := &Attempt{Key: Key(info.Session, info.ID), Input: in, Argv: p.Plan.Argv, Due: info.Deadline, Started: at.ProcessStarts}
+	a := &Attempt{Session: info.Session, Call: info.ID, Number: info.Attempt, Input: in, Argv: p.Plan.Argv, Due: info.Deadline, Started: at.ProcessStarts}
 	if to, tells := at.(Teller); tells {
 		a.Kept = func(kept func() (stdout, stderr process.Output)) { to.ProcessKeeps(kept, c.spec.Limits.Output) }
 		a.Output = func(chunk process.Chunk) { to.ProcessWrites(&chunk) }

@@ -3,41 +3,48 @@ package processes
 import (
 	"cmp"
 	"context"
+	"maps"
 	"slices"
 	"time"
 
+	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/process"
 )
 
-// A Running is a process that runs.
-type Running struct {
-	Key   string // of its attempt
-	Tool  string
-	ID    process.ProcessID
-	Since time.Time
-	Due   time.Time     // when its attempt is over
-	Usage process.Usage // when it was seen last
-}
-
-// A running is a Running and how it is to end.
+// A running is a process that runs, or is about to, and how it is to end.
 type running struct {
-	Running
+	process.Running
+	key  string // of its call
 	now  bool   // the end of its context ends it without a grace
 	over func() // ends the context of its process, if its own has ended
 }
 
-// Running returns the processes that run, those that were started first in front.
-func (s *Set) Running() []Running {
+// Measure sets what the executor's figures say of processes: those that run, the first that was started in
+// front, and by tool what all of them have used so far. A process that ends is at no moment missing from the
+// second, nor in it twice (SEMANTICS 6.13.2).
+func (s *Set) Measure(to *runtime.Stats) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	var list []Running
+	to.Usage = maps.Clone(s.used)
 	for _, r := range s.live {
 		if r.ID.PID != 0 {
-			list = append(list, r.Running)
+			to.Processes = append(to.Processes, r.Running)
+			addTo(&to.Usage, r.Tool, r.Usage)
 		}
 	}
-	slices.SortFunc(list, func(a, b Running) int { return cmp.Or(a.Since.Compare(b.Since), cmp.Compare(a.Key, b.Key)) })
-	return list
+	slices.SortFunc(to.Processes, func(a, b process.Running) int {
+		return cmp.Or(a.Since.Compare(b.Since), cmp.Compare(a.Session, b.Session), cmp.Compare(a.Call, b.Call))
+	})
+}
+
+// addTo adds what a process of a tool has used to the sums by tool.
+func addTo(sums *map[string]process.Usage, tool string, u process.Usage) {
+	if *sums == nil {
+		*sums = map[string]process.Usage{}
+	}
+	sum := (*sums)[tool]
+	sum.Add(u)
+	(*sums)[tool] = sum
 }
 
 // Hurry makes the end of its context end the process of a call with SIGKILL, without its grace. It
@@ -84,14 +91,20 @@ func Key(session, call string) string { return session + "\x00" + call }
 func (s *Set) enter(r *running) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.live[r.Key] = r
+	s.live[r.key] = r
 }
 
+// leave takes an attempt out of the list, and adds what its process has used to that of its tool.
 func (s *Set) leave(r *running) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.live[r.Key] == r {
-		delete(s.live, r.Key)
+	if s.live[r.key] == r {
+		delete(s.live, r.key)
+	}
+	if r.ID.PID != 0 {
+		u := r.Usage
+		u.Memory, u.Processes = 0, 0 // it has none any more
+		addTo(&s.used, r.Tool, u)
 	}
 }
 
@@ -102,9 +115,9 @@ func (s *Set) began(r *running, id process.ProcessID, at time.Time) {
 	r.ID, r.Since = id, at
 }
 
-// beat notes what a process uses.
+// beat notes what a process has used.
 func (s *Set) beat(r *running, u process.Usage) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	r.Usage = u
+	r.Usage, r.Seen = u.After(r.Usage), s.sched.Now()
 }

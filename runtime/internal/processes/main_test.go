@@ -12,6 +12,7 @@ import (
 	"github.com/ambit-tools/ambit/dsl"
 	"github.com/ambit-tools/ambit/gen/dynamic"
 	"github.com/ambit-tools/ambit/internal/battery"
+	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/internal/bind"
 	"github.com/ambit-tools/ambit/runtime/internal/mutant"
 	"github.com/ambit-tools/ambit/runtime/internal/processes"
@@ -113,11 +114,17 @@ func (b *bench) attempt(t *testing.T, name, input string) (*processes.Command, *
 			in, bad := b.list[i].Decode([]byte(input))
 			require.Empty(t, bad)
 			_, plan := processes.Plan(&b.list[i], in)
-			return b.set.Of(i), &processes.Attempt{Key: "s/c", Input: in, Argv: plan.Argv, Due: time.Unix(1e9, 0)}
+			return b.set.Of(i), &processes.Attempt{Session: "s", Call: "c", Number: 1, Input: in, Argv: plan.Argv, Due: time.Unix(1e9, 0)}
 		}
 	}
 	require.FailNow(t, "there is no tool "+name)
 	return nil, nil
+}
+
+// stats returns the figures of processes.
+func (b *bench) stats() (stats runtime.Stats) {
+	b.set.Measure(&stats)
+	return stats
 }
 
 // run runs a command.

@@ -47,7 +47,8 @@ type Set struct {
 	left     map[string]bool // marks of processes of earlier executors whose spools recovery removes
 
 	mu   sync.Mutex
-	live map[string]*running // by the key of an attempt
+	live map[string]*running      // by the key of a call
+	used map[string]process.Usage // by tool, of processes that have ended
 }
 
 // A Command is what one tool runs, as the host has it.

@@ -19,10 +19,11 @@ const roomDelay = time.Second
 
 // An Attempt is one process that is to run for a call.
 type Attempt struct {
-	Key   string // of the attempt among those that run
-	Input wire.Value
-	Argv  []string // of its Invocation
-	Due   time.Time
+	Session, Call string
+	Number        int // of the attempt
+	Input         wire.Value
+	Argv          []string // of its Invocation
+	Due           time.Time
 
 	// Started is called before the program runs and must return nil when its argument is durable in
 	// the journal. The program does not run when it fails.
@@ -42,14 +43,14 @@ type Result struct {
 }
 
 // Run runs a process and returns when nothing of it is left. The end of ctx ends it, after the grace of
-// the command (SEMANTICS 6.1.8).
+// the command (SEMANTICS 6.1.8). What is known of it while it runs is no secret (SEMANTICS 6.13.3).
 //
 // The error is a *Failure, in the marks of package errmark: Public, with the category as its code,
 // and Transient where the call may be repeated. Where the program did not run it is
 // process.ErrProgramChanged, process.ErrStarted, or a *process.LackError after the host had no
 // room until ctx ended; these have no mark.
 func (c *Command) Run(ctx context.Context, a *Attempt) (Result, error) {
-	r := &running{Running: Running{Key: a.Key, Tool: c.tool.Spec.Name, Due: a.Due}}
+	r := &running{key: Key(a.Session, a.Call), Running: process.Running{Session: a.Session, Call: a.Call, Attempt: a.Number, Tool: c.tool.Spec.Name, Due: a.Due}}
 	ctx, end := c.set.attempt(ctx, r)
 	defer end()
 	c.set.enter(r)
@@ -60,6 +61,7 @@ func (c *Command) Run(ctx context.Context, a *Attempt) (Result, error) {
 	if exit == nil {
 		return Result{}, c.notRun(ctx, err)
 	}
+	c.set.beat(r, exit.Usage)
 	category, again := c.exit(exit)
 	res := Result{
 		Process: &journal.Process{ID: exit.ID, Tier: c.spec.Tier, Exit: exit.Summary(category)},
@@ -73,7 +75,7 @@ func (c *Command) Run(ctx context.Context, a *Attempt) (Result, error) {
 }
 
 // job returns the job of an attempt. Its mark is random: the id of a call is the text of a model, and
-// all descendants of the process have the mark in their environment.
+// all descendants of the process have the mark in their environment. A heartbeat is no entry (SEMANTICS 6.13.1).
 func (c *Command) job(a *Attempt, r *running) *process.Job {
 	job := &process.Job{
 		Spec: c.spec, Program: c.program, Argv: a.Argv, Env: c.env, Dir: c.dir, Mark: rand.Text(), Grace: c.grace,

@@ -236,12 +236,12 @@ func TestEnds(t *testing.T) {
 	}{
 		"with a grace": {func(_ *bench, cancel context.CancelCauseFunc) { cancel(context.Canceled) }, "SIGKILL", 3 * time.Second},
 		"at once": {func(b *bench, cancel context.CancelCauseFunc) {
-			b.set.Hurry("s/c")
+			b.set.Hurry(processes.Key("s", "c"))
 			cancel(context.Canceled)
 		}, "SIGKILL", 0},
 	} {
 		t.Run(name, func(t *testing.T) {
-			b := newBench(t, acts(runtimetest.Act{Hang: true, Stubborn: true, Beats: 1, Usage: process.Usage{Memory: 9}}))
+			b := newBench(t, acts(runtimetest.Act{Hang: true, Stubborn: true, Beats: []process.Usage{{Memory: 9}}}))
 			synctest.Test(t, func(t *testing.T) {
 				ctx, cancel := context.WithCancelCause(t.Context())
 				c, a := b.attempt(t, "text", "{}")
@@ -253,11 +253,7 @@ func TestEnds(t *testing.T) {
 					res, err = c.Run(ctx, a)
 				}()
 				synctest.Wait()
-				list := b.set.Running()
-				require.Len(t, list, 1)
-				assert.Equal(t, processes.Running{
-					Key: "s/c", Tool: "text", ID: b.runner.Started()[0], Since: time.Now(), Due: a.Due, Usage: process.Usage{Memory: 9},
-				}, list[0])
+				assert.Len(t, b.stats().Processes, 1)
 				from := time.Now()
 				want.end(b, cancel)
 				<-done
@@ -268,8 +264,8 @@ func TestEnds(t *testing.T) {
 				assert.Equal(t, runtime.ReasonDeadline, f.Reason)
 				assert.True(t, f.Killed)
 				assert.Equal(t, name == "with a grace", errors.Is(err, context.Canceled))
-				assert.Empty(t, b.set.Running())
-				b.set.Hurry("s/c") // there is none
+				assert.Empty(t, b.stats().Processes)
+				b.set.Hurry(processes.Key("s", "c")) // there is none
 				cancel(nil)
 			})
 		})

@@ -56,15 +56,21 @@ func TestKeepsWhatAKeeperKeeps(t *testing.T) {
 			require.Equal(t, want.Size, out.Size)
 			require.Equal(t, want.Truncated, out.Truncated)
 			require.True(t, bytes.Equal(want.Head, out.Head) && bytes.Equal(want.Tail, out.Tail))
-			if !out.Truncated {
-				require.Equal(t, want.SHA256, out.SHA256)
-				require.Equal(t, want.Lines, out.Lines)
+			if out.Truncated {
+				require.Zero(t, out.SHA256, "that of a part would be taken for that of the stream")
+				require.Zero(t, out.Lines)
+				continue
 			}
+			require.Equal(t, want.SHA256, out.SHA256)
+			require.Equal(t, want.Lines, out.Lines)
 		}
 		require.NoError(t, s.Close())
 		require.NoError(t, d.Remove(mark))
 		_, _, err = d.Read(mark)
 		require.ErrorIs(t, err, fs.ErrNotExist)
+		left, err := os.ReadDir(string(d))
+		require.NoError(t, err)
+		require.Empty(t, left)
 		require.NoError(t, d.Remove(mark), "it is gone already")
 	}
 }
@@ -119,6 +125,29 @@ func TestAnUncountedPiece(t *testing.T) {
 	assert.Equal(t, before, after)
 	require.NoError(t, s.Close())
 	require.NoError(t, f.Close())
+}
+
+// TestAfterAnError: a stream keeps what it had before an error, and gets no byte behind those that are missing. The
+// other stream goes on.
+func TestAfterAnError(t *testing.T) {
+	for _, size := range []int{3, 20, 200_000} { // in the head, over head and tail, in pieces
+		d := spool.Folder(t.TempDir())
+		s, err := d.Create("m", 16)
+		require.NoError(t, err)
+		s.Write(process.Stdout, []byte("before"))
+		repair, err := s.Break(process.Stdout)
+		require.NoError(t, err)
+		s.Write(process.Stdout, bytes.Repeat([]byte("x"), size))
+		repair()
+		s.Write(process.Stdout, []byte("behind"))
+		s.Write(process.Stderr, []byte("other"))
+		out, errs, err := d.Read("m")
+		require.NoError(t, err)
+		assert.EqualValues(t, 6, out.Size)
+		assert.Equal(t, "before", string(out.Head)+string(out.Tail))
+		assert.Equal(t, "other", string(errs.Head)+string(errs.Tail))
+		require.NoError(t, s.Close())
+	}
 }
 
 // TestSweep: files of no call are removed, and nothing that is no spool.

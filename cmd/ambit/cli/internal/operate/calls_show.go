@@ -40,6 +40,7 @@ type callView struct {
 	Duration  float64              `json:"duration_ms,omitempty"`
 	Ended     bool                 `json:"ended"`
 	Processes []journal.Process    `json:"processes,omitempty"` // that it ran
+	Command   *commandView         `json:"command,omitempty"`   // nil: its tool has a handler
 	Events    []callEvent          `json:"events"`
 }
 
@@ -53,8 +54,9 @@ type callEvent struct {
 
 func newCallsShow() *cobra.Command {
 	var (
-		v  store.Options
-		id store.CallID
+		v    store.Options
+		id   store.CallID
+		decl declaration
 	)
 	cmd := &cobra.Command{
 		Use:   "show (CALL | --call ID) --store FILE [--session ID]",
@@ -65,12 +67,15 @@ func newCallsShow() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if err := decl.load(); err != nil {
+				return err
+			}
 			return v.With(func(r *sqlite.Reader) error {
 				row, err := store.FindCall(cmd.Context(), r, id.Session, typed)
 				if err != nil {
 					return err
 				}
-				view, err := viewOf(cmd.Context(), r, row.CallKey)
+				view, err := viewOf(cmd.Context(), r, row.CallKey, &decl)
 				if err == nil {
 					err = view.findGrant(cmd.Context(), r)
 				}
@@ -87,16 +92,17 @@ func newCallsShow() *cobra.Command {
 	}
 	v.AddFlags(cmd)
 	id.AddFlags(cmd)
+	decl.addFlag(cmd)
 	return cmd
 }
 
 // viewOf returns a call as its entries tell of it.
-func viewOf(ctx context.Context, r *sqlite.Reader, key journal.CallKey) (*callView, error) {
+func viewOf(ctx context.Context, r *sqlite.Reader, key journal.CallKey, decl *declaration) (*callView, error) {
 	list, err := r.Call(ctx, key)
 	if err != nil {
 		return nil, err
 	}
-	v := &callView{Session: key.Session, Call: key.Call}
+	v := &callView{Session: key.Session, Call: key.Call, Command: decl.ofCall(list)}
 	for i := range list {
 		rec, err := store.Decode(&list[i])
 		if err != nil {
@@ -197,6 +203,11 @@ func (v *callView) print(w io.Writer) {
 	if v.Duration > 0 {
 		line("took", shortDuration(time.Duration(v.Duration*float64(time.Millisecond))))
 	}
+	verb := "would run"
+	if len(v.Processes) > 0 {
+		verb = "ran"
+	}
+	v.Command.print(w, verb)
 	for i := range v.Processes {
 		printProcess(w, &v.Processes[i])
 	}
