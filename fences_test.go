@@ -119,6 +119,7 @@ var fences = map[string][]string{
 	"runtime/internal/bind":                    {"runtime/internal/callctx", "runtime/rules", "runtime/wire/...", "runtime/process"},
 	"runtime/internal/callctx":                 {"runtime/rules"},
 	"runtime/internal/capacity":                {"runtime", "@runtime", "runtime/internal/outcomes", "@runtime/internal/outcomes", "runtime/internal/sched", "@runtime/internal/sched", "runtime/internal/tools", "@runtime/internal/tools"},
+	"runtime/internal/commandtest":             {},
 	"runtime/internal/commitlog":               {"runtime", "@runtime", "runtime/internal/lockorder", "runtime/internal/sched"},
 	"runtime/internal/compact":                 {"runtime/wire/...", "runtime/internal/walk"},
 	"runtime/internal/crashtest":               {},
