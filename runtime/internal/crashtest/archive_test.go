@@ -241,12 +241,12 @@ func (w *world) fetch(id string, out *runtime.Outcome) error {
 	if out.Kind != runtime.Duplicate || out.Output != nil || out.Artifact != nil || w.low() == 0 {
 		return nil
 	}
-	of, err := w.entriesOf(out.Of)
-	if err != nil || of.Opened > w.low() {
+	of, err := w.entriesOf(id)
+	if err != nil || of == nil || of.Outcome == nil {
 		return err
 	}
 	out.Message, _, _ = strings.Cut(out.Message, "; the call id")
-	out.Output, out.Artifact = of.Outcome.Output, of.Outcome.Artifact
+	out.Output, out.Artifact = of.Outcome.Output, of.Outcome.Artifact // none where the other call had not ended by then
 	return nil
 }
 
