@@ -51,6 +51,8 @@ type Done struct {
 type Refusal struct {
 	What   string
 	Remedy string
+
+	Unanchored bool // no anchored checkpoint proves an entry that is not archived
 }
 
 // Error says why.

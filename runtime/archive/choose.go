@@ -31,14 +31,17 @@ func (a *archiving) choose(ctx context.Context) error {
 	}
 	a.fit = proofs[:sort.Search(len(proofs), func(i int) bool { return proofs[i].Size > anchored })]
 	if a.none() {
-		return &Refusal{fmt.Sprintf("an anchored checkpoint proves the entries up to %d, and those from %d on are to be archived", anchored, a.header.First),
-			"add newer anchored checkpoints: what they do not prove stays in the store"}
+		return &Refusal{
+			What:       fmt.Sprintf("an anchored checkpoint proves the entries up to %d, and those from %d on are to be archived", anchored, a.header.First),
+			Remedy:     "add newer anchored checkpoints: what they do not prove stays in the store",
+			Unanchored: true,
+		}
 	}
 	if err := a.before(ctx); err != nil {
 		return err
 	}
 	if a.none() {
-		return &Refusal{fmt.Sprintf("no checkpoint of entries from %d on is older than %s", a.header.First, a.Before.UTC().Format(time.RFC3339)), "name a later time"}
+		return &Refusal{What: fmt.Sprintf("no checkpoint of entries from %d on is older than %s", a.header.First, a.Before.UTC().Format(time.RFC3339)), Remedy: "name a later time"}
 	}
 	head, err := a.Store.Head(ctx)
 	if err != nil {
@@ -46,7 +49,7 @@ func (a *archiving) choose(ctx context.Context) error {
 	}
 	a.fit = a.fit[:sort.Search(len(a.fit), func(i int) bool { return a.fit[i].Size >= head })]
 	if a.none() {
-		return &Refusal{"the last entry stays in the store", "archive when there are later ones"}
+		return &Refusal{What: "the last entry stays in the store", Remedy: "archive when there are later ones"}
 	}
 	first, err := a.firstOpen(ctx)
 	if err != nil {
@@ -79,7 +82,7 @@ func (a *archiving) below(first uint64, what string) error {
 	}
 	a.held = fmt.Sprintf("%s begins at entry %d", what, first)
 	if a.fit = a.fit[:n]; a.none() {
-		return &Refusal{a.held, "archive when it has ended: \"ambit calls list --unresolved\" shows it"}
+		return &Refusal{What: a.held, Remedy: "archive when it has ended: \"ambit calls list --unresolved\" shows it"}
 	}
 	return nil
 }

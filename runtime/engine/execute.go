@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/internal/deadline"
 	"github.com/ambit-tools/ambit/runtime/internal/ended"
 	"github.com/ambit-tools/ambit/runtime/internal/metadata"
@@ -215,6 +216,9 @@ func (c *call) register(full *runtime.Outcome) (earlier *callRecord, was *ended.
 // launch passes a new call to a worker, unless the call ends before.
 func (t *Turn) launch(c *call) {
 	c.emitInvoked()
+	if err := c.record.TooMany(c.run.session.id); err != nil {
+		c.exec.report(&action.CallError{SessionID: c.run.session.id, Err: err})
+	}
 	if r := c.lookup(); r != nil {
 		c.finish(r)
 		c.releaseResources()

@@ -175,3 +175,31 @@ func TestAHostLooksWhenItStarts(t *testing.T) {
 		goruntime.Gosched()
 	}
 }
+
+// TestSnapshotsAreArchived: the snapshots that an archive writes before it fails are entries that a later one takes, and the
+// sessions go on: the next snapshot takes in all that is archived, whatever the last change of its session was.
+func TestSnapshotsAreArchived(t *testing.T) {
+	dir := t.TempDir()
+	c := host.Config{Tools: noteTools(nil), Policies: policies(), Dir: dir, Retain: host.KeepAll}
+	h, err := host.Open(t.Context(), c)
+	require.NoError(t, err)
+	require.Equal(t, runtime.Completed, execute(t, h, "c1", "Shopping").Kind)
+	require.NoError(t, h.Audit.Checkpoint(t.Context()))
+	require.Equal(t, runtime.Completed, execute(t, h, "c2", "Shopping").Kind)
+	taken := filepath.Join(dir, "taken")
+	require.NoError(t, os.WriteFile(taken, nil, 0o600))
+	for range 2 {
+		_, err = h.Archive(t.Context(), time.Now(), taken)
+		require.ErrorIs(t, err, os.ErrExist)
+	}
+	require.NoError(t, h.Audit.Checkpoint(t.Context()))
+	_, err = h.Archive(t.Context(), time.Now(), taken) // so that there is an entry behind the snapshots
+	require.ErrorIs(t, err, os.ErrExist)
+	_, err = h.Archive(t.Context(), time.Now(), filepath.Join(dir, "first"))
+	require.NoError(t, err)
+	require.NoError(t, h.Close(context.Background()))
+	h, err = host.Open(t.Context(), c)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, h.Close(context.Background())) }()
+	require.Equal(t, runtime.Completed, execute(t, h, "c3", "Shopping").Kind)
+}

@@ -101,6 +101,8 @@ type Config struct {
 	Setup func(ctx context.Context, h *Host) ([]engine.Option, error)
 	// Options are applied to the executor after the host's own, and win.
 	Options []engine.Option
+
+	limits *limits // of tests; nil: ownLimits
 }
 
 // operators returns the policy about acts of operators. rules is nil when Policy decides about calls.

@@ -5,5 +5,18 @@ import (
 	"time"
 )
 
+// Within returns a configuration with other limits than every host has.
+func Within(c Config, start time.Duration, bytes int64) Config {
+	c.limits = &limits{start, bytes}
+	return c
+}
+
+// SetLimit changes the size of which a host warns.
+func SetLimit(h *Host, bytes int64) {
+	h.archiving.Lock()
+	defer h.archiving.Unlock()
+	h.limits.bytes = bytes
+}
+
 // RetainOnce does what a host does every hour, at a time.
 func (h *Host) RetainOnce(ctx context.Context, now time.Time) error { return h.retainOnce(ctx, now) }

@@ -42,6 +42,8 @@ type Host struct {
 	sockets  sync.WaitGroup
 
 	archiving sync.Mutex
+	limits    limits
+	large     bool // it was warned of the size of the store; guarded by archiving
 
 	inbox   *inbox.Server
 	closers []func(context.Context) error // in the order of opening
@@ -57,7 +59,7 @@ func Open(ctx context.Context, cfg Config) (h *Host, err error) {
 	if err != nil {
 		return nil, err
 	}
-	h = &Host{cfg: cfg}
+	h = &Host{cfg: cfg, limits: cfg.within()}
 	policy, rules := cfg.Policy, (*opa.Policy)(nil)
 	if policy == nil {
 		if rules, err = opa.Load(cfg.Policies, registry); err != nil {
@@ -90,7 +92,7 @@ func Open(ctx context.Context, cfg Config) (h *Host, err error) {
 		return h, err
 	}
 	h.closing(h.Executor.Shutdown)
-	if err := h.Executor.Recover(ctx); err != nil {
+	if err := h.settle(ctx); err != nil {
 		return h, err
 	}
 	listener, err := h.listen()

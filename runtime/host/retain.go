@@ -62,11 +62,8 @@ func (c *Config) retainable() error {
 	return nil
 }
 
-// retain begins to archive what is old.
+// retain begins to archive what is old, and to look at the size of the store.
 func (h *Host) retain() {
-	if h.cfg.Retain == KeepAll {
-		return
-	}
 	ctx, stop := context.WithCancel(context.Background())
 	var done sync.WaitGroup
 	done.Go(func() {
@@ -79,7 +76,7 @@ func (h *Host) retain() {
 			case <-timer.C:
 			}
 			if err := h.retainOnce(ctx, time.Now()); err != nil && ctx.Err() == nil {
-				h.cfg.report(fmt.Errorf("archive what is older than %v: %w", h.cfg.retain(), err))
+				h.cfg.report(fmt.Errorf("keep the store small: %w", err))
 			}
 			timer.Reset(retainEvery)
 		}
@@ -93,17 +90,21 @@ func (h *Host) retain() {
 
 // retainOnce archives and deletes what is old enough.
 func (h *Host) retainOnce(ctx context.Context, now time.Time) error {
-	if err := h.retainOld(ctx, now); err != nil {
+	var refused *archive.Refusal // all that is old may be open
+	if err := h.retainOld(ctx, now); err != nil && !errors.As(err, &refused) {
 		return err
 	}
-	if h.cfg.Delete == 0 {
-		return nil
+	if err := h.warnOfSize(ctx, refused); err != nil || h.cfg.Delete == 0 {
+		return err
 	}
 	return h.deleteBefore(ctx, now.Add(-h.cfg.Delete))
 }
 
-// retainOld archives what is old enough.
+// retainOld archives what is old enough. An error that is an [*archive.Refusal] says why nothing of it can be.
 func (h *Host) retainOld(ctx context.Context, now time.Time) error {
+	if h.cfg.Retain == KeepAll {
+		return nil
+	}
 	before := now.Add(-h.cfg.retain())
 	archived, err := h.Store.Archived(ctx)
 	if err != nil {
@@ -124,10 +125,6 @@ func (h *Host) retainOld(ctx context.Context, now time.Time) error {
 		}
 	}
 	_, err = h.archive(ctx, now, before, forget, dir)
-	var refused *archive.Refusal
-	if errors.As(err, &refused) { // all that is old may be open
-		return nil
-	}
 	return err
 }
 

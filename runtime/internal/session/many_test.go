@@ -1,0 +1,23 @@
+package session_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/ambit-tools/ambit/runtime/internal/session"
+)
+
+// TestTooMany: one call of a session warns, the first one above the limit.
+func TestTooMany(t *testing.T) {
+	warned := 0
+	for n := range 3 * session.ManyCalls {
+		r := session.Record[*struct{}]{Number: n}
+		if err := r.TooMany("s"); err != nil {
+			assert.Equal(t, 10_001, n)
+			assert.EqualError(t, err, `session "s" has more than 10000 calls, of which each is remembered: begin new sessions, and end those that are over (Session.End)`)
+			warned++
+		}
+	}
+	assert.Equal(t, 1, warned)
+}
