@@ -24,6 +24,18 @@ const (
 	keyEvent      = "ambit.event"
 	keyRolledBack = "ambit.rolled_back"
 
+	// Of the process that an attempt runs: the first three as the semantic conventions for processes have them.
+	keyPID     = "process.pid"
+	keyCreated = "process.creation.time"
+	keyExit    = "process.exit.code"
+	keySignal  = "ambit.process.signal"
+	keyDue     = "ambit.process.due"      // when the attempt is over
+	keyUser    = "ambit.process.cpu.user" // seconds
+	keySystem  = "ambit.process.cpu.system"
+	keyMemory  = "ambit.process.memory.peak" // bytes, as are the next two
+	keyRead    = "ambit.process.io.read"
+	keyWritten = "ambit.process.io.written"
+
 	spanPolicy  = "ambit.policy"
 	spanConsent = "ambit.consent"
 	spanAttempt = "ambit.handler"

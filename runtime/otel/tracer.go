@@ -2,12 +2,14 @@ package otel
 
 import (
 	"context"
+	"time"
 
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/codes"
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/process"
 )
 
 // scope is the instrumentation scope.
@@ -67,7 +69,29 @@ func (s *span) Policy(ctx context.Context) (context.Context, func()) {
 // Attempt implements runtime.Span.
 func (s *span) Attempt(ctx context.Context, number int) (context.Context, func()) {
 	ctx, part := s.tracer.Start(ctx, spanAttempt, trace.WithAttributes(attribute.Int(keyAttempt, number)))
-	return ctx, func() { part.End() }
+	return process.WithTrace(ctx, traceOf(part)), func() { part.End() }
+}
+
+// traceOf returns what sets the attributes of the process that an attempt runs.
+func traceOf(part trace.Span) *process.Trace {
+	return &process.Trace{
+		Started: func(r process.Running) {
+			part.SetAttributes(attribute.Int(keyPID, r.ID.PID), attribute.String(keyCreated, r.Since.UTC().Format(time.RFC3339Nano)))
+			if !r.Due.IsZero() {
+				part.SetAttributes(attribute.String(keyDue, r.Due.UTC().Format(time.RFC3339Nano)))
+			}
+		},
+		Ended: func(e *process.Summary) {
+			u := &e.Usage
+			part.SetAttributes(
+				attribute.Int(keyExit, e.Code), attribute.Float64(keyUser, u.User.Seconds()), attribute.Float64(keySystem, u.System.Seconds()),
+				attribute.Int64(keyMemory, u.PeakMemory), attribute.Int64(keyRead, u.ReadBytes), attribute.Int64(keyWritten, u.WriteBytes),
+			)
+			if e.Signal != "" {
+				part.SetAttributes(attribute.String(keySignal, e.Signal))
+			}
+		},
+	}
 }
 
 // Consent implements runtime.Span.

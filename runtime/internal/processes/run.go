@@ -55,7 +55,7 @@ func (c *Command) Run(ctx context.Context, a *Attempt) (Result, error) {
 	defer end()
 	c.set.enter(r)
 	defer c.set.leave(r)
-	job := c.job(a, r)
+	job := c.job(ctx, a, r)
 	defer c.set.spoolTo(job)()
 	exit, err := c.runInRoom(ctx, job, a.Due)
 	if exit == nil {
@@ -67,6 +67,7 @@ func (c *Command) Run(ctx context.Context, a *Attempt) (Result, error) {
 		Process: &journal.Process{ID: exit.ID, Tier: c.spec.Tier, Exit: exit.Summary(category)},
 		Stdout:  exit.Stdout, Stderr: exit.Stderr,
 	}
+	traceEnd(ctx, res.Process.Exit)
 	if category != process.OK {
 		return res, c.failure(ctx, exit, category, again)
 	}
@@ -76,7 +77,7 @@ func (c *Command) Run(ctx context.Context, a *Attempt) (Result, error) {
 
 // job returns the job of an attempt. Its mark is random: the id of a call is the text of a model, and
 // all descendants of the process have the mark in their environment. A heartbeat is no entry (SEMANTICS 6.13.1).
-func (c *Command) job(a *Attempt, r *running) *process.Job {
+func (c *Command) job(ctx context.Context, a *Attempt, r *running) *process.Job {
 	job := &process.Job{
 		Spec: c.spec, Program: c.program, Argv: a.Argv, Env: c.env, Dir: c.dir, Mark: rand.Text(), Grace: c.grace,
 		Output: a.Output, Kept: a.Kept, Beat: func(u process.Usage) { c.set.beat(r, u) },
@@ -84,16 +85,19 @@ func (c *Command) job(a *Attempt, r *running) *process.Job {
 	if c.code.Stdin != nil {
 		job.Stdin = io.Reader(strings.NewReader(c.code.Stdin(a.Input)))
 	}
-	job.Started = func(ctx context.Context, id process.ProcessID) error {
+	job.Started = func(starting context.Context, id process.ProcessID) error {
 		c.set.began(r, id, c.set.sched.Now())
-		if a.Started == nil {
-			return nil
-		}
 		defer r.over() // the program does not run when the attempt has ended meanwhile
-		return a.Started(ctx, &journal.Process{
-			ID: id, Program: c.program.Path, SHA256: hexOf(c.program.SHA256), Argv: hexOf(process.Digest(a.Argv)),
-			Tier: c.spec.Tier, Due: a.Due,
-		})
+		if a.Started != nil {
+			if err := a.Started(starting, &journal.Process{
+				ID: id, Program: c.program.Path, SHA256: hexOf(c.program.SHA256), Argv: hexOf(process.Digest(a.Argv)),
+				Tier: c.spec.Tier, Due: a.Due, Attempt: a.Number,
+			}); err != nil {
+				return err
+			}
+		}
+		c.set.traceStart(ctx, r)
+		return nil
 	}
 	return job
 }
