@@ -13,6 +13,7 @@ import (
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/action"
+	"github.com/ambit-tools/ambit/runtime/audit"
 	"github.com/ambit-tools/ambit/runtime/host"
 	"github.com/ambit-tools/ambit/runtime/inbox"
 	"github.com/ambit-tools/ambit/runtime/journal"
@@ -124,6 +125,17 @@ func TestCommandsArchiveIntoOneFolder(t *testing.T) {
 	require.Zero(t, mustArchived(t, h))
 	require.True(t, give(t, h, archiveInto("link.segment")).Done)
 	require.NoFileExists(t, outside, "the file that is written first is no link")
+}
+
+// TestCommandsArchiveWhatIsAnchored: what no anchored checkpoint proves stays, and the answer says so.
+func TestCommandsArchiveWhatIsAnchored(t *testing.T) {
+	silent := audit.AnchorFunc(func(context.Context, []byte) error { return nil })
+	h := used(t, host.Config{Dir: t.TempDir(), Anchor: silent})
+	res := give(t, h, archiveInto(""))
+	assert.Equal(t, inbox.RejectedArchive, res.Reason)
+	assert.Equal(t, "an anchored checkpoint proves the entries up to 0, and those from 1 on are to be archived", res.Error)
+	assert.Contains(t, res.Remedy, "add newer anchored checkpoints")
+	require.Zero(t, mustArchived(t, h))
 }
 
 // denied denies one act.

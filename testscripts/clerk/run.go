@@ -26,7 +26,7 @@ import (
 type config struct {
 	store, key, anchor, await, policy, pages, only, deny string
 	serve, forge, host, commands                         bool
-	tamper                                               int64
+	tamper, cut                                          int64
 }
 
 // Run is the program. It returns the exit code.
@@ -41,6 +41,7 @@ func Run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	flags.StringVar(&cfg.pages, "pages", "", "URL where tickets of browsers are taken; without one there are no pages")
 	flags.StringVar(&cfg.await, "await", "", "wait until the inbox of this store is served")
 	flags.Int64Var(&cfg.tamper, "tamper", 0, "change the entry at this position of the store, and end")
+	flags.Int64Var(&cfg.cut, "cut", 0, "remove so many bytes from the end of the file, and end")
 	flags.BoolVar(&cfg.forge, "forge", false, "append an entry to the store as a process without its keys can, and end")
 	flags.BoolVar(&cfg.commands, "commands", false, "have the tools that are commands too")
 	flags.StringVar(&cfg.only, "only", "", "names of the tools, with commas between them; without them all")
@@ -58,6 +59,9 @@ func Run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	work := func() error { return run(ctx, &cfg, stdin, stdout, stderr) }
 	if cfg.tamper != 0 {
 		work = func() error { return tamper(ctx, cfg.store, cfg.tamper) }
+	}
+	if cfg.cut != 0 {
+		work = func() error { return cut(cfg.store, cfg.cut) }
 	}
 	if cfg.forge {
 		work = func() error { return forge(ctx, cfg.store) }

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"os"
 )
 
 // tamper changes an entry of a store, as who knows SQLite can: in the leaf another
@@ -26,6 +27,15 @@ func tamper(ctx context.Context, path string, seq int64) (err error) {
 		return errors.Join(err, fmt.Errorf("there is no entry %d", seq))
 	}
 	return nil
+}
+
+// cut removes bytes from the end of a file.
+func cut(path string, bytes int64) error {
+	info, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	return os.Truncate(path, info.Size()-bytes)
 }
 
 // forge appends a copy of the last entry to a store.

@@ -41,7 +41,8 @@ go on: their state, grants and the ids of their calls stay.
 A process that owns the store and serves its inbox does it, with its own key and anchors, if
 its operator policy lets you archive. It writes into the folder "archive" beside the store
 alone: FILE is that folder, or a file in it that is not there. Otherwise no process may own the
-store, and --key and --anchor are required.
+store, and --key and --anchor are required; then no tool is known, and what is archived cannot
+be undone any more, although its tool may allow it still: name an old enough TIME.
 
 TIME is a time such as 2027-03-01T00:00:00Z, or an age such as 720h. "ambit audit verify
 --segment" verifies a store and its segments, and "ambit journal segments" a segment alone.`,
@@ -107,6 +108,8 @@ func (v *archiving) archive(cmd *cobra.Command, before time.Time) error {
 		return cmdutil.Problem(err.Error(), "")
 	}
 	fmt.Fprintf(cmd.OutOrStdout(), "archived: %d..%d, %d bytes\n", done.First, done.Last, done.Bytes)
+	fmt.Fprintf(cmd.ErrOrStderr(), "note: no process knows the tools here: calls whose entries were archived cannot be undone any more, also where their tools allow it until later than %s\n",
+		before.UTC().Format(time.RFC3339))
 	if done.Held != "" {
 		fmt.Fprintf(cmd.OutOrStdout(), "held back: %s\n", done.Held)
 	}
