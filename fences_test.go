@@ -16,7 +16,7 @@ const module = "github.com/ambit-tools/ambit"
 // An entry ending in /... covers a package and all below it, one that begins
 // with @ what that package may link.
 var fences = map[string][]string{
-	"cmd/ambit/cli/internal/audit":   {"cmd/ambit/cli/internal/store", "@cmd/ambit/cli/internal/store", "runtime/audit", "@runtime/audit", "runtime/backup", "@runtime/backup", "runtime/archive", "@runtime/archive", "cmd/ambit/cli/internal/cmdutil"},
+	"cmd/ambit/cli/internal/audit":   {"cmd/ambit/cli/internal/store", "@cmd/ambit/cli/internal/store", "runtime/audit", "@runtime/audit", "runtime/backup", "@runtime/backup", "runtime/archive", "@runtime/archive", "cmd/ambit/cli/internal/operate", "@cmd/ambit/cli/internal/operate", "cmd/ambit/cli/internal/cmdutil"},
 	"cmd/ambit/cli/internal/backup":  {"cmd/ambit/cli/internal/store", "@cmd/ambit/cli/internal/store", "runtime/backup", "@runtime/backup", "runtime/archive", "@runtime/archive", "cmd/ambit/cli/internal/cmdutil"},
 	"cmd/ambit/cli/internal/author":  {"internal/catalog", "runtime/isolate", "@runtime/isolate", "internal/evolution/...", "internal/importer", "@internal/importer", "github.com/rogpeppe/go-internal", "cmd/ambit/cli/internal/project", "@cmd/ambit/cli/internal/project", "gen/dynamic", "@gen/dynamic", "runtime/opa", "@runtime/opa", "runtime/rules/analyze", "cmd/ambit/cli/internal/cmdutil", "golang.org/x/mod"},
 	"cmd/ambit/cli/internal/cmdutil": {"dsl", "@dsl", "runtime/terminal", "@runtime/terminal", "policies", "github.com/spf13/cobra", "github.com/spf13/pflag"},

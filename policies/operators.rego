@@ -21,7 +21,7 @@ by_default if {
 # METADATA
 # title: What the user who owns the store and the program's own code may do
 by_default if {
-	input.act in {"see", "revoke", "undo", "cancel", "resolve", "consent_off", "audit"}
+	input.act in {"see", "revoke", "undo", "cancel", "resolve", "consent_off", "audit", "archive"}
 	input.actor.method in {"code", "owner"}
 	input.actor.id != ""
 }

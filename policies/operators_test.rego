@@ -19,7 +19,7 @@ test_approver_may_answer if {
 
 test_owner_and_code_may_do_all_but_answer if {
 	every method in ["owner", "code"] {
-		every act in ["see", "revoke", "undo", "cancel", "resolve", "consent_off", "audit"] {
+		every act in ["see", "revoke", "undo", "cancel", "resolve", "consent_off", "audit", "archive"] {
 			allowed(asked(act, by("root", method)))
 			not allowed(asked(act, by("", method)))
 		}

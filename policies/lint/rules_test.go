@@ -36,7 +36,7 @@ var lints = []struct{ name, file, text, want string }{
 	{"misspelt member of an undo", "w.rego", regotest.Org(`deny contains ` + entryM + ` if input.undo.by.group == "x"`),
 		`w.rego:3:68: input.undo.by has no member "group" (did you mean "groups"?)`},
 	{"act that there is not", "o.rego", "package ambit.operators\n\nallow if input.act == \"delete\"",
-		`o.rego:3:23: input.act is never "delete" (it is one of "see", "decide", "grant", "revoke", "undo", "cancel", "resolve", "consent_off", "audit")`},
+		`o.rego:3:23: input.act is never "delete" (it is one of "see", "decide", "grant", "revoke", "undo", "cancel", "resolve", "consent_off", "audit", "archive")`},
 	{"arguments of a call in the operator policy", "o.rego", "package ambit.operators\n\nallow if input.args.path == \"x\"",
 		`o.rego:3:10: undefined ref: input.args.path: input.args.path; have: "args"; want (one of): ["act" "actor" "approver" "call" "dry_run" "effect" "grant" "principal" "request" "run" "session" "session_principal" "tool"] (name a member that is there)`},
 	{"operator policy as a set", "o.rego", "package ambit.operators\n\nallow contains {\"code\": \"a\", \"message\": \"m\"} if input.act == \"see\"",

@@ -50,6 +50,9 @@ type Refusal struct {
 // Error says why.
 func (e *Refusal) Error() string { return e.What }
 
+// Hint says what to do.
+func (e *Refusal) Hint() string { return e.Remedy }
+
 // Write archives. An error that is a [*Refusal] says that there is nothing to archive, and why.
 func Write(ctx context.Context, cfg *Config) (*Done, error) {
 	to, err := filepath.Abs(cfg.To)

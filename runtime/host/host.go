@@ -114,7 +114,7 @@ func (h *Host) serveInbox(ctx context.Context) (err error) {
 	if h.Store == nil {
 		return nil
 	}
-	options := []inbox.Option{inbox.WithReport(h.cfg.report), inbox.WithTokens(h.Tokens), inbox.WithLogins(logins{h})}
+	options := []inbox.Option{inbox.WithReport(h.cfg.report), inbox.WithTokens(h.Tokens), inbox.WithLogins(logins{h}), inbox.WithArchiver(archiver{h})}
 	if h.cfg.Identity != nil {
 		options = append(options, inbox.WithIdentity(h.cfg.Identity))
 	}

@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"math"
 	"os"
-	"path/filepath"
 	"sync"
 	"time"
 
@@ -63,39 +62,6 @@ func (c *Config) retainable() error {
 	return nil
 }
 
-// Archive moves the entries from before a time to a segment: a file that is not there, or one in a folder that is. It takes
-// those that an anchored checkpoint proves, none that something open needs, and none of which a window of a tool is still open. An
-// error that is an [*archive.Refusal] says why nothing can be moved. The executor goes on meanwhile.
-func (h *Host) Archive(ctx context.Context, before time.Time, to string) (*archive.Done, error) {
-	return h.archive(ctx, time.Now(), before, time.Time{}, to)
-}
-
-// archive is Archive at a time, and forgets the calls that ended before another one.
-func (h *Host) archive(ctx context.Context, now, before, forget time.Time, to string) (*archive.Done, error) {
-	if h.Store == nil {
-		return nil, errors.New("host: the journal is Config.Journal: its owner archives it")
-	}
-	if window, what := longest(h.cfg.Tools); now.Sub(before) < window {
-		return nil, &archive.Refusal{
-			What:   fmt.Sprintf("%s is %v: entries from after %s are not archived", what, window, now.Add(-window).UTC().Format(time.RFC3339)),
-			Remedy: "name an earlier time",
-		}
-	}
-	h.archiving.Lock()
-	defer h.archiving.Unlock()
-	verifier, err := h.verifier()
-	if err != nil {
-		return nil, err
-	}
-	notes, err := h.notes(ctx, verifier.Name())
-	if err != nil {
-		return nil, err
-	}
-	return archive.Write(ctx, &archive.Config{
-		Store: h.Store, Verifier: verifier, Notes: notes, Before: before, To: to, Forget: forget, Snapshot: h.Executor.Snapshots().Above,
-	})
-}
-
 // retain begins to archive what is old.
 func (h *Host) retain() {
 	if h.cfg.Retain == KeepAll {
@@ -104,7 +70,7 @@ func (h *Host) retain() {
 	ctx, stop := context.WithCancel(context.Background())
 	var done sync.WaitGroup
 	done.Go(func() {
-		timer := time.NewTimer(retainEvery)
+		timer := time.NewTimer(0) // a process that never runs for an hour archives, too
 		defer timer.Stop()
 		for {
 			select {
@@ -127,8 +93,8 @@ func (h *Host) retain() {
 
 // retainOnce archives and deletes what is old enough.
 func (h *Host) retainOnce(ctx context.Context, now time.Time) error {
-	dir := filepath.Join(h.cfg.Dir, "archive")
-	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+	dir, err := h.folder()
+	if err != nil {
 		return err
 	}
 	before := now.Add(-h.cfg.retain())
@@ -138,7 +104,7 @@ func (h *Host) retainOnce(ctx context.Context, now time.Time) error {
 			forget = time.Time{}
 		}
 	}
-	_, err := h.archive(ctx, now, before, forget, dir)
+	_, err = h.archive(ctx, now, before, forget, dir)
 	var refused *archive.Refusal
 	if err != nil && !errors.As(err, &refused) { // there may be nothing that is old, or all of it is open
 		return err

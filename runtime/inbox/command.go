@@ -24,6 +24,8 @@ const (
 	CommandTokenRevoke = "token.revoke" // Tokens.Revoke
 
 	CommandConsoleOpen = "console.open" // Logins.Enter
+
+	CommandArchive = "archive" // Archiver.Archive
 )
 
 // Reasons for which a command is rejected before the method that executes it is called.
@@ -35,6 +37,8 @@ const (
 	RejectedUnknownToken   = "unknown_token"
 	RejectedTokens         = "tokens_unavailable" // their file cannot be read or written
 	RejectedNotServed      = "not_served"         // the executor's process serves no pages on this machine
+	RejectedNoArchiver     = "no_archiver"        // the executor's process does not archive
+	RejectedArchive        = "not_archived"       // Archiver.Archive has returned an error
 )
 
 // A Command is a request from another process that has no executor.
@@ -65,6 +69,8 @@ type Command struct {
 	// store may give these commands.
 	Token *tokens.Token `json:"token,omitempty"`
 	Login *Login        `json:"login,omitempty"` // of console.open
+	// Archive is of archive.
+	Archive *journal.CommandArchive `json:"archive,omitempty"`
 
 	// Groups of By and how By was authenticated are what Serve found. A file cannot set them. The
 	// zero Method may do nothing but answer requests that admit By.
@@ -74,8 +80,9 @@ type Command struct {
 	User string `json:"-"` // the user of the operating system, when it differs from By; recorded
 	MAC  string `json:"-"` // the signature, which is recorded; empty: the command has none
 
-	tokens Tokens // of the Server; nil: it has none
-	logins Logins // of the Server; nil: it has none
+	tokens   Tokens   // of the Server; nil: it has none
+	logins   Logins   // of the Server; nil: it has none
+	archiver Archiver // of the Server; nil: it has none
 }
 
 // A CommandResult is the result of a command. Its Result and Reason are what the method that
@@ -86,7 +93,7 @@ type CommandResult = journal.CommandResult
 func (c *Command) recorded() *journal.Command {
 	r := &journal.Command{
 		Nonce: c.Nonce, Kind: c.Kind, Session: c.Session, Run: c.Run, Call: c.Call, Request: c.Request, Grant: c.Grant,
-		DryRun: c.DryRun, Now: c.Now, Reason: c.Reason, User: c.User, MAC: c.MAC,
+		DryRun: c.DryRun, Now: c.Now, Reason: c.Reason, User: c.User, MAC: c.MAC, Archive: c.Archive,
 	}
 	if c.Token != nil {
 		r.Token = &journal.CommandToken{Name: c.Token.Name, ID: c.Token.ID, Groups: c.Token.Groups}
@@ -112,6 +119,8 @@ func (c *Command) incomplete() bool {
 		return c.Token == nil
 	case CommandConsoleOpen:
 		return c.Login == nil
+	case CommandArchive:
+		return c.Archive == nil || c.Archive.Before.IsZero()
 	}
 	return false
 }

@@ -41,6 +41,8 @@ func (c *Command) execute(ctx context.Context, e *engine.Executor) CommandResult
 		return c.changeTokens(ctx)
 	case CommandConsoleOpen:
 		return c.openConsole()
+	case CommandArchive:
+		return c.archive(ctx, e)
 	case CommandUndo, CommandCancel, CommandResolve:
 	default:
 		return rejected(RejectedUnknownKind)

@@ -124,7 +124,7 @@ func (s *Server) read(name string) (c Command, err error) {
 		return c, err
 	}
 	user := c.By
-	c.Method, c.tokens, c.logins = s.methodOf(user), s.tokens, s.logins
+	c.Method, c.tokens, c.logins, c.archiver = s.methodOf(user), s.tokens, s.logins, s.archiver
 	if c.By, c.Groups = s.identity(user); c.By == "" || strings.HasPrefix(c.By, "group:") {
 		return c, fmt.Errorf("the user %q is nobody who may give commands", user)
 	}

@@ -40,9 +40,10 @@ type Server struct {
 	execute  func(context.Context, Command) (CommandResult, error)
 	report   func(error)
 	identity func(user string) (id string, groups []string)
-	owner    string // the user of this process
-	tokens   Tokens // nil: none
-	logins   Logins // nil: none
+	owner    string   // the user of this process
+	tokens   Tokens   // nil: none
+	logins   Logins   // nil: none
+	archiver Archiver // nil: none
 
 	abort  context.CancelFunc // of the contexts of commands
 	stop   chan struct{}

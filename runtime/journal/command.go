@@ -1,5 +1,7 @@
 package journal
 
+import "time"
+
 // The kinds of records of what another process wants of an executor.
 const (
 	KindCommandImported = "command.imported" // from here on it is carried out, once
@@ -10,7 +12,7 @@ const (
 // what became of it. It holds no arguments: those of an edit may be sensitive.
 type Command struct {
 	Nonce string `json:"nonce"` // no command is carried out twice under one
-	Kind  string `json:"kind"`  // approve, deny, undo, cancel, resolve, revoke, token.create or token.revoke
+	Kind  string `json:"kind"`  // approve, deny, undo, cancel, resolve, revoke, token.create, token.revoke, console.open or archive
 
 	Session string `json:"session,omitempty"`
 	Run     string `json:"run,omitempty"`
@@ -23,7 +25,8 @@ type Command struct {
 	User    string `json:"user,omitempty"`    // of the operating system, where the record's By is another name
 	MAC     string `json:"mac,omitempty"`     // the signature, of all that the command said
 
-	Token *CommandToken `json:"token,omitempty"` // of token.create and token.revoke
+	Token   *CommandToken   `json:"token,omitempty"`   // of token.create and token.revoke
+	Archive *CommandArchive `json:"archive,omitempty"` // of archive
 
 	Result *CommandResult `json:"result,omitempty"`
 }
@@ -33,6 +36,21 @@ type CommandToken struct {
 	Name   string   `json:"name"`
 	ID     string   `json:"id,omitempty"` // of its holder, when it was made
 	Groups []string `json:"groups,omitempty"`
+}
+
+// A CommandArchive says which entries were to be archived.
+type CommandArchive struct {
+	Before time.Time `json:"before"`
+	File   string    `json:"file,omitempty"` // a name in the folder of the owner; empty: the owner chose it
+}
+
+// Archived says which entries the owner of a journal has moved to a segment.
+type Archived struct {
+	First uint64 `json:"first"`
+	Last  uint64 `json:"last"`
+	File  string `json:"file"` // the segment, from the root
+	Bytes int64  `json:"bytes"`
+	Held  string `json:"held,omitempty"` // why no later entries were taken
 }
 
 // A CommandResult says what became of a command.
@@ -50,6 +68,9 @@ type CommandResult struct {
 	Failed      []string `json:"failed,omitempty"`
 	NotUndoable []string `json:"not_undoable,omitempty"`
 	Reads       []string `json:"reads,omitempty"` // of tools that only read
+
+	Archived *Archived `json:"archived,omitempty"`
+	Remedy   string    `json:"remedy,omitempty"` // what to do about a refusal to archive
 
 	Calls []UndoneCall `json:"calls,omitempty"` // what became of each, in the order in which they were tried
 }

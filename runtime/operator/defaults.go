@@ -28,7 +28,7 @@ func (Defaults) Authorize(_ context.Context, r *Request) (Decision, error) {
 // known reports whether an act is one of this package.
 func known(a Act) bool {
 	switch a {
-	case See, Decide, Grant, Revoke, Undo, Cancel, Resolve, ConsentOff, Audit:
+	case See, Decide, Grant, Revoke, Undo, Cancel, Resolve, ConsentOff, Audit, Archive:
 		return true
 	}
 	return false

@@ -10,7 +10,7 @@ import (
 )
 
 var acts = []operator.Act{
-	operator.See, operator.Decide, operator.Grant, operator.Revoke, operator.Undo, operator.Cancel, operator.Resolve, operator.ConsentOff, operator.Audit,
+	operator.See, operator.Decide, operator.Grant, operator.Revoke, operator.Undo, operator.Cancel, operator.Resolve, operator.ConsentOff, operator.Audit, operator.Archive,
 }
 
 // TestDefaults lists, for every kind of actor, the acts that it may do.
@@ -19,7 +19,7 @@ func TestDefaults(t *testing.T) {
 	approver := target
 	approver.Approver = true
 	all := []operator.Act{
-		operator.See, operator.Revoke, operator.Undo, operator.Cancel, operator.Resolve, operator.ConsentOff, operator.Audit,
+		operator.See, operator.Revoke, operator.Undo, operator.Cancel, operator.Resolve, operator.ConsentOff, operator.Audit, operator.Archive,
 	}
 	for name, c := range map[string]struct {
 		actor operator.Actor

@@ -19,6 +19,7 @@ const (
 	Resolve    Act = "resolve"     // a call whose outcome is unknown
 	ConsentOff Act = "consent_off" // switch requests for consent off
 	Audit      Act = "audit"       // read the journal through the executor's process
+	Archive    Act = "archive"     // move old entries of the journal to a segment
 )
 
 // A Method says how an actor was authenticated. The constants are the methods of this module; a

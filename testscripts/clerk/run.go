@@ -24,9 +24,9 @@ import (
 
 // config is what the flags say.
 type config struct {
-	store, key, anchor, await, policy, pages string
-	serve, forge                             bool
-	tamper                                   int64
+	store, key, anchor, await, policy, pages, only, deny string
+	serve, forge, host                                   bool
+	tamper                                               int64
 }
 
 // Run is the program. It returns the exit code.
@@ -42,6 +42,9 @@ func Run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	flags.StringVar(&cfg.await, "await", "", "wait until the inbox of this store is served")
 	flags.Int64Var(&cfg.tamper, "tamper", 0, "change the entry at this position of the store, and end")
 	flags.BoolVar(&cfg.forge, "forge", false, "append an entry to the store as a process without its keys can, and end")
+	flags.StringVar(&cfg.only, "only", "", "names of the tools, with commas between them; without them all")
+	flags.StringVar(&cfg.deny, "deny", "", "act that the operator policy of the host denies")
+	flags.BoolVar(&cfg.host, "host", false, "open the store as a host does")
 	flags.BoolVar(&cfg.serve, "serve", false, "stay until an interrupt")
 	if flags.Parse(args) != nil {
 		return 2
@@ -105,7 +108,26 @@ func run(ctx context.Context, cfg *config, stdin io.Reader, stdout, stderr io.Wr
 		return errors.Join(err, a.close())
 	}
 	defer func() { err = errors.Join(err, a.close()) }()
-	s := a.exec.Session(engine.SessionConfig{ID: "s", Principal: "script"})
+	if err := calls(ctx, a.exec, stdin, stdout); err != nil || !cfg.serve {
+		return err
+	}
+	if cfg.host { // which serves the inbox
+		<-ctx.Done()
+		return nil
+	}
+	// Calls were made before the inbox is served, so that who waits for that can look at them.
+	in, err := inbox.Serve(ctx, a.store, a.exec, inbox.WithTokens(tokens.Open(tokens.FileOf(a.store.Path()))), inbox.WithLogins(logins(cfg.pages)), inbox.WithReport(func(err error) { fmt.Fprintf(stderr, "inbox: %v\n", err) }))
+	if err != nil {
+		return err
+	}
+	a.add(func() error { return in.Close(context.Background()) })
+	<-ctx.Done()
+	return nil
+}
+
+// calls makes the calls of standard input.
+func calls(ctx context.Context, exec *engine.Executor, stdin io.Reader, stdout io.Writer) (err error) {
+	s := exec.Session(engine.SessionConfig{ID: "s", Principal: "script"})
 	run, ok := s.Run("r")
 	if !ok {
 		if run, err = s.StartRun(ctx, engine.RunConfig{ID: "r"}); err != nil {
@@ -134,15 +156,5 @@ func run(ctx context.Context, cfg *config, stdin io.Reader, stdout, stderr io.Wr
 			return err
 		}
 	}
-	if !cfg.serve {
-		return lines.Err()
-	}
-	// Calls were made before the inbox is served, so that who waits for that can look at them.
-	in, err := inbox.Serve(ctx, a.store, a.exec, inbox.WithTokens(tokens.Open(tokens.FileOf(a.store.Path()))), inbox.WithLogins(logins(cfg.pages)), inbox.WithReport(func(err error) { fmt.Fprintf(stderr, "inbox: %v\n", err) }))
-	if err != nil {
-		return err
-	}
-	a.add(func() error { return in.Close(context.Background()) })
-	<-ctx.Done()
-	return nil
+	return lines.Err()
 }

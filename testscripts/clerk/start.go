@@ -57,6 +57,9 @@ func (a artifacts) Get(ctx context.Context, ref runtime.ArtifactRef) ([]byte, er
 // start starts the application. What was opened has to be closed, also after an error.
 func start(ctx context.Context, cfg *config, stderr io.Writer) (a *app, err error) {
 	a = new(app)
+	if cfg.host {
+		return a, a.hosted(ctx, cfg, stderr)
+	}
 	if a.store, err = sqlite.Open(cfg.store, sqlite.WithWait(time.Minute)); err != nil {
 		return a, err
 	}
@@ -70,7 +73,7 @@ func start(ctx context.Context, cfg *config, stderr io.Writer) (a *app, err erro
 		return a, err
 	}
 	a.add(objects.Close)
-	reg, err := runtime.NewRegistry(Tools(&handler{notes: map[string]string{}})...)
+	reg, err := runtime.NewRegistry(cfg.tools()...)
 	if err != nil {
 		return a, err
 	}

@@ -190,14 +190,18 @@ func (v *commandVerb) tell(cmd *cobra.Command, out *sent, served bool) error {
 			return refusal
 		}
 		if !v.AsJSON {
-			fmt.Fprintln(cmd.OutOrStdout(), terminal.Escape(v.success(out)))
+			text := terminal.Escape(v.success(out))
+			if v.Kind == inbox.CommandArchive {
+				text = archived(out.Result.Archived)
+			}
+			fmt.Fprintln(cmd.OutOrStdout(), text)
 		}
 		return nil
 	case sentRejected:
 		if v.AsJSON {
 			return cmdutil.Answered(cmdutil.ExitProblem)
 		}
-		return cmdutil.Problem(v.Kind+": "+refusal(out.Result), v.remedy(out.Result.Reason))
+		return cmdutil.Problem(v.Kind+": "+refusal(out.Result), cmp.Or(out.Result.Remedy, v.remedy(out.Result.Reason)))
 	}
 	message, hint := "no executor runs on this store, or it serves no inbox: the command waits for the next start", "it is in "+cmdutil.Quote(inbox.Dir(reference(v.Path)))
 	if served {
@@ -311,6 +315,9 @@ func deniedRemedy(out *store.Outcome) string {
 
 // remedy is what to do about a rejection.
 func (v *commandVerb) remedy(reason string) string {
+	if v.Kind == inbox.CommandArchive {
+		return archiveRemedy(reason)
+	}
 	if v.Kind == inbox.CommandRevoke {
 		return "\"ambit grants list --all\" lists the grants, also those that have ended"
 	}

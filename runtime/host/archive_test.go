@@ -1,0 +1,177 @@
+package host_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	goruntime "runtime"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/action"
+	"github.com/ambit-tools/ambit/runtime/host"
+	"github.com/ambit-tools/ambit/runtime/inbox"
+	"github.com/ambit-tools/ambit/runtime/journal"
+	"github.com/ambit-tools/ambit/runtime/operator"
+)
+
+// give puts a command into the inbox of a host and returns what became of it.
+func give(t *testing.T, h *host.Host, c inbox.Command) inbox.CommandResult {
+	t.Helper()
+	after := h.Store.Health().Head
+	require.NoError(t, inbox.Put(t.Context(), h.Store, &c))
+	for {
+		entries, err := h.Store.Read(t.Context(), after, 1000)
+		require.NoError(t, err)
+		for _, e := range entries {
+			r, err := journal.Decode(e.Leaf)
+			require.NoError(t, err)
+			if e.Kind == journal.KindCommandDone && r.Command.Nonce == c.Nonce {
+				return *r.Command.Result
+			}
+		}
+		goruntime.Gosched()
+	}
+}
+
+// archiveInto is a command to archive all that can be.
+func archiveInto(name string) inbox.Command {
+	return inbox.Command{Kind: inbox.CommandArchive, Archive: &journal.CommandArchive{Before: time.Now().Add(time.Minute), File: name}}
+}
+
+// used opens a host with an anchored call and one behind it.
+func used(t *testing.T, c host.Config) *host.Host {
+	t.Helper()
+	c.Tools, c.Policies, c.Retain = noteTools(nil), policies(), host.KeepAll
+	h, err := host.Open(t.Context(), c)
+	require.NoError(t, err)
+	t.Cleanup(func() { assert.NoError(t, h.Close(context.Background())) })
+	require.Equal(t, runtime.Completed, execute(t, h, "c1", "Shopping").Kind)
+	require.NoError(t, h.Audit.Checkpoint(t.Context()))
+	require.Equal(t, runtime.Completed, execute(t, h, "c2", "Shopping").Kind)
+	return h
+}
+
+// TestCommandsArchive: a host archives on a command of its inbox, says what, and goes on.
+func TestCommandsArchive(t *testing.T) {
+	dir := t.TempDir()
+	h := used(t, host.Config{Dir: dir})
+	res := give(t, h, archiveInto("2027-03.segment"))
+	require.True(t, res.Done, res)
+	require.NotNil(t, res.Archived)
+	assert.Equal(t, filepath.Join(dir, "archive", "2027-03.segment"), res.Archived.File)
+	assert.Equal(t, uint64(1), res.Archived.First)
+	assert.Equal(t, mustArchived(t, h), res.Archived.Last)
+	info, err := os.Stat(res.Archived.File)
+	require.NoError(t, err)
+	assert.Equal(t, info.Size(), res.Archived.Bytes)
+	require.Equal(t, runtime.Completed, execute(t, h, "c3", "Shopping").Kind)
+
+	require.NoError(t, h.Audit.Checkpoint(t.Context()))
+	require.Equal(t, runtime.Pending, execute(t, h, "c4", "Draft").Kind)
+	res = give(t, h, archiveInto("")) // it is named by its entries
+	require.True(t, res.Done, res)
+	assert.Regexp(t, `archive.[0-9]{12}-[0-9]{12}\.segment$`, res.Archived.File)
+
+	for name, c := range map[string]inbox.Command{
+		"no time":    {Kind: inbox.CommandArchive, Archive: &journal.CommandArchive{File: "x"}},
+		"nothing":    {Kind: inbox.CommandArchive},
+		"other kind": {Kind: "archive.all", Archive: &journal.CommandArchive{Before: time.Now()}},
+	} {
+		assert.False(t, give(t, h, c).Done, name)
+	}
+}
+
+// TestCommandsArchiveIntoOneFolder: a command names no file outside of the folder, replaces none and follows no link.
+func TestCommandsArchiveIntoOneFolder(t *testing.T) {
+	dir := t.TempDir()
+	h := used(t, host.Config{Dir: dir})
+	outside := filepath.Join(dir, "outside")
+	require.NoError(t, os.Mkdir(filepath.Join(dir, "archive"), 0o700))
+	for _, name := range []string{
+		"../x", "/tmp/x", outside, ".", "..", "a/b", `a\b`, ".hidden", "-x", "x.part", "000000000001-000000000009.segment", "x\x00", "x\n", " ", string(make([]byte, 300)),
+	} {
+		res := give(t, h, archiveInto(name))
+		assert.Equal(t, inbox.RejectedArchive, res.Reason, "%q", name)
+		assert.Contains(t, res.Error, "is no name for a segment in", "%q", name)
+		assert.NotEmpty(t, res.Remedy)
+	}
+	refused := func(name, why string) {
+		t.Helper()
+		res := give(t, h, archiveInto(name))
+		assert.Equal(t, inbox.RejectedArchive, res.Reason)
+		assert.Contains(t, res.Error, why)
+	}
+	there := filepath.Join(dir, "archive", "there")
+	require.NoError(t, os.WriteFile(there, []byte("kept"), 0o600))
+	refused("there", "file already exists")
+	text, err := os.ReadFile(there)
+	require.NoError(t, err)
+	assert.Equal(t, "kept", string(text))
+	require.NoError(t, os.Mkdir(filepath.Join(dir, "archive", "folder"), 0o700))
+	refused("folder", "is there and is no file")
+	for link, to := range map[string]string{"link": outside, "link.segment.part": outside, "folder.link": dir} {
+		if os.Symlink(to, filepath.Join(dir, "archive", link)) != nil {
+			t.Skip("this system makes no links")
+		}
+	}
+	refused("link", "is there and is no file")
+	refused("folder.link", "is there and is no file")
+	require.Zero(t, mustArchived(t, h))
+	require.True(t, give(t, h, archiveInto("link.segment")).Done)
+	require.NoFileExists(t, outside, "the file that is written first is no link")
+}
+
+// denied denies one act.
+type denied struct {
+	operator.Defaults
+	act operator.Act
+}
+
+func (d denied) Authorize(ctx context.Context, r *operator.Request) (operator.Decision, error) {
+	if r.Act == d.act {
+		return operator.Decision{Reason: "not today"}, nil
+	}
+	return d.Defaults.Authorize(ctx, r)
+}
+
+// TestWhoMayArchive: archiving is an act of its own, and the decision is on record.
+func TestWhoMayArchive(t *testing.T) {
+	h := used(t, host.Config{Dir: t.TempDir(), Operators: denied{act: operator.Archive}})
+	res := give(t, h, archiveInto(""))
+	assert.Equal(t, string(action.CodeNotPermitted), res.Reason)
+	assert.Equal(t, "not today", res.Error)
+	require.Zero(t, mustArchived(t, h))
+	entries, err := h.Store.Read(t.Context(), 0, 1000)
+	require.NoError(t, err)
+	var acts []journal.OperatorAct
+	for i := range entries {
+		if r, err := journal.Decode(entries[i].Leaf); entries[i].Kind == journal.KindOperator {
+			require.NoError(t, err)
+			acts = append(acts, *r.Operator)
+		}
+	}
+	require.Len(t, acts, 1)
+	assert.Equal(t, string(operator.Archive), acts[0].Act)
+	assert.False(t, acts[0].Allowed)
+}
+
+// TestAHostLooksWhenItStarts: a host archives what is old when it has started, and not an hour later.
+func TestAHostLooksWhenItStarts(t *testing.T) {
+	c := host.Config{Tools: noteTools(nil), Policies: policies(), Dir: t.TempDir(), Retain: host.KeepAll}
+	h, err := host.Open(t.Context(), c)
+	require.NoError(t, err)
+	require.Equal(t, runtime.Completed, execute(t, h, "c1", "Shopping").Kind)
+	require.NoError(t, h.Close(context.Background()))
+	c.Retain = time.Nanosecond
+	h, err = host.Open(t.Context(), c)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, h.Close(context.Background())) }()
+	for mustArchived(t, h) == 0 {
+		goruntime.Gosched()
+	}
+}

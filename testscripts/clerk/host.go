@@ -1,0 +1,77 @@
+package clerk
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/audit"
+	"github.com/ambit-tools/ambit/runtime/host"
+	"github.com/ambit-tools/ambit/runtime/operator"
+)
+
+// tools returns the tools of the application.
+func (c *config) tools() []*runtime.Tool {
+	list := Tools(&handler{notes: map[string]string{}})
+	if c.only == "" {
+		return list
+	}
+	names := strings.Split(c.only, ",")
+	return slices.DeleteFunc(list, func(t *runtime.Tool) bool { return !slices.Contains(names, t.Spec().Name) })
+}
+
+// denying is an operator policy that denies one act.
+type denying struct {
+	operator.Defaults
+	act operator.Act
+}
+
+// Authorize implements operator.Policy.
+func (d denying) Authorize(ctx context.Context, r *operator.Request) (operator.Decision, error) {
+	if r.Act == d.act {
+		return operator.Decision{Reason: "this application denies it"}, nil
+	}
+	return d.Defaults.Authorize(ctx, r)
+}
+
+// hosted opens the store as a host does.
+func (a *app) hosted(ctx context.Context, cfg *config, stderr io.Writer) error {
+	reg, err := runtime.NewRegistry(cfg.tools()...)
+	if err != nil {
+		return err
+	}
+	c := host.Config{
+		Tools: cfg.tools(), Dir: filepath.Dir(cfg.store), Store: filepath.Base(cfg.store), Operators: denying{act: operator.Act(cfg.deny)},
+		Report: func(err error) { fmt.Fprintf(stderr, "operator: %v\n", err) },
+	}
+	if c.Policy, err = policyOf(cfg.policy, reg); err != nil {
+		return err
+	}
+	if cfg.key != "" {
+		if c.Signer, err = audit.ReadSigner(cfg.key); err != nil {
+			return err
+		}
+		if c.Verifier, err = audit.ReadVerifier(cfg.key + audit.PublicSuffix); err != nil {
+			return err
+		}
+	}
+	if cfg.anchor != "" {
+		c.Anchor = audit.FileAnchor{Path: cfg.anchor}
+	}
+	h, err := host.Open(ctx, c)
+	if err != nil {
+		return err
+	}
+	a.store, a.exec = h.Store, h.Executor
+	a.add(func() error {
+		over, cancel := context.WithCancel(context.Background())
+		cancel() // what still runs is told to stop
+		_ = h.Executor.Shutdown(over)
+		return h.Close(context.Background())
+	})
+	return nil
+}
