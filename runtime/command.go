@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/ambit-tools/ambit/runtime/internal/bind"
+	"github.com/ambit-tools/ambit/runtime/process"
 	"github.com/ambit-tools/ambit/runtime/process/argv"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
@@ -114,4 +115,23 @@ func (t *Tool) Argv(in wire.Value) ([]string, error) {
 		return nil, nil
 	}
 	return t.hooks.Command.Argv(in)
+}
+
+// Invocation returns what a command would run for an input that was valid before, such as that of a
+// recorded call. It is nil for a tool that has a handler. The error has no value of the input.
+func (t *Tool) Invocation(recorded []byte) (in *process.Invocation, err error) {
+	if t.hooks.Command == nil {
+		return nil, nil
+	}
+	defer func() {
+		if p := recover(); p != nil {
+			in, err = nil, errors.New("the code of the tool panics for the recorded arguments")
+		}
+	}()
+	n := max(len(recorded), 1)
+	v, bad := t.hooks.Decode(recorded, wire.Limits{Size: n, Number: n, AnyNumber: true})
+	if p, planned := v.(*bind.Planned); bad == nil && planned {
+		return p.Plan, nil
+	}
+	return nil, errors.New("the recorded arguments do not fit the declaration of now")
 }

@@ -29,6 +29,7 @@ func commands() map[string]func(*testscript.TestScript, bool, []string) {
 		"rewrite": cmdRewrite,
 		"append":  cmdAppend,
 		"age":     cmdAge,
+		"appears": cmdAppears,
 		"files":   cmdFiles,
 		"capture": cmdCapture,
 	}
@@ -124,6 +125,20 @@ func cmdAge(ts *testscript.TestScript, neg bool, args []string) {
 	then := time.Date(2000, time.January, 1, 0, 0, 0, 0, time.UTC)
 	for _, file := range args {
 		ts.Check(os.Chtimes(ts.MkAbs(file), then, then))
+	}
+}
+
+// cmdAppears waits until a file is there: appears FILE
+func cmdAppears(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: appears FILE")
+	}
+	for {
+		if _, err := os.Stat(ts.MkAbs(args[0])); !errors.Is(err, fs.ErrNotExist) {
+			ts.Check(err)
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
 	}
 }
 

@@ -11,7 +11,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime/audit"
 )
 
-// choose finds where the segment begins and the checkpoints at which it may end (SEMANTICS 6.13.1).
+// choose finds where the segment begins and the checkpoints at which it may end (SEMANTICS 6.14.1).
 func (a *archiving) choose(ctx context.Context) error {
 	list, err := audit.NewSource(a.Store, a.Store).Checkpoints(ctx)
 	if err != nil {

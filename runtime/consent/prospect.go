@@ -20,6 +20,7 @@ type Prospect struct {
 	Invalid string          // what is wrong with them; empty: nothing
 	Terms   *Terms          // that approvers would be asked about
 	Shown   json.RawMessage // the arguments as an approver sees them
+	Argv    []string        // of a command, the arguments of its program; nil: the tool has a handler
 }
 
 // Differs returns how a call that would run now differs from what a request asks. It returns what Use

@@ -175,9 +175,9 @@ func consequences(v *view.Request, a *action.Answer, f *consent.Prospect) *conse
 	return &consequence{words, hex.EncodeToString(sum[:])}
 }
 
-// termsOf are the arguments and the preview of an edit, for a digest.
+// termsOf are the arguments, the program and the preview of an edit, for a digest.
 func termsOf(t *consent.Terms) string {
-	text := t.ArgsDigest.String()
+	text := t.ArgsDigest.String() + t.Program
 	if t.Preview != nil {
 		text += t.Preview.Text
 	}
@@ -190,7 +190,7 @@ func (p *pages) review(q *request, v *view.Request, would *consequence, f *conse
 	d := reviewPage{p.approvalOf(q, v), would, hiddenFields(q)}
 	if f.Terms != nil {
 		d.Arguments, d.Preview = tableOf(f.Shown), previewOf(f.Terms.Preview)
-		d.Sentence = fill(v.Message, f.Shown)
+		d.Sentence, d.Runs = fill(v.Message, f.Shown), p.edited(v.Tool, f.Argv)
 	}
 	p.render(q, http.StatusOK, "review", "Is this what you approve?", d)
 }

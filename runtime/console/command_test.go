@@ -2,6 +2,8 @@ package console
 
 import (
 	"bytes"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -12,19 +14,36 @@ import (
 	"github.com/ambit-tools/ambit/runtime/process"
 )
 
-// TestShownCommand: what a call would run is shown with each argument in quotes, and a script line by
-// line; nothing of it is obeyed.
+// TestShownCommand: what a call would run is shown with each argument in quotes on a line of its own, and
+// a script line by line; nothing of it is obeyed.
 func TestShownCommand(t *testing.T) {
 	assert.Nil(t, commandOf(nil))
-	c := commandOf(&process.Invocation{Program: "git", Argv: []string{"git", "log", "a b", "\"<b>\u202e"}, Dir: "sub", Network: process.Loopback})
-	assert.Equal(t, `"git" "log" "a b" "\"<b>\u{202E}"`, c.Arguments)
-	assert.Equal(t, []string{"", "sub", "sandbox", "loopback"}, []string{c.Script, c.Dir, c.Tier, c.Network})
+	c := commandOf(&process.Invocation{Program: "git", Argv: []string{"git", "log", "a b\n\"c\"", "\"<b>\u202e"}, Dir: "sub", Network: process.Loopback})
+	assert.Equal(t, []shownArgument{{Text: `"git"`}, {Text: `"log"`}, {Text: `"a b\n\"c\""`}, {Text: "\"\\\"<b>\u202e\""}}, c.Arguments)
+	assert.Equal(t, `The program "git", with 3 arguments, in the folder "sub", in the sandbox, with the network of this call alone.`, c.Sentence)
+	assert.Empty(t, c.Script)
 	var out bytes.Buffer
 	require.NoError(t, templates.ExecuteTemplate(&out, "command", c))
-	assert.Contains(t, out.String(), "&#34;a b&#34; &#34;\\&#34;&lt;b&gt;\\u{202E}&#34;")
+	assert.Equal(t, 4, strings.Count(out.String(), "<li>"))
+	assert.Contains(t, out.String(), "<li><code>&#34;\\&#34;&lt;b&gt;\u202e&#34;</code></li>") // render escapes it
+
 	c = commandOf(&process.Invocation{Program: "sh", Argv: []string{"sh", "-c", "--", "ls\nid"}, Script: "ls\nid\u202e", Tier: process.ProcessTier})
-	assert.Equal(t, []string{"", "ls\nid\\u{202E}", "process", "none"}, []string{c.Arguments, c.Script, c.Tier, c.Network})
+	assert.Equal(t, "ls\nid\u202e", c.Script)
+	assert.Empty(t, c.Arguments)
+	assert.Equal(t, `The shell "sh", with the script below, in its folder, without a sandbox.`, c.Sentence)
 	assert.Equal(t, 10_000, commandOf(&process.Invocation{Script: string(bytes.Repeat([]byte("x"), 30_000))}).More)
+}
+
+// TestManyArguments: a page shows so many arguments, and says how much it leaves out.
+func TestManyArguments(t *testing.T) {
+	c := commandOf(&process.Invocation{Program: "git", Argv: slices.Repeat([]string{"git"}, 250)})
+	assert.Len(t, c.Arguments, 200)
+	assert.Equal(t, 50, c.MoreArguments)
+	c = commandOf(&process.Invocation{Program: "git", Argv: slices.Repeat([]string{strings.Repeat("x", 3_000)}, 20)})
+	assert.Len(t, c.Arguments, 10)
+	assert.Equal(t, []int{10, 1_002}, []int{c.MoreArguments, c.Arguments[0].More})
+	assert.Equal(t, `The program "true", with no argument, in its folder, in the sandbox, without network.`, sentenceOf(&process.Invocation{Program: "true", Argv: []string{"true"}}))
+	assert.Contains(t, sentenceOf(&process.Invocation{Program: "true", Argv: []string{"true", "x"}}), "with one argument,")
 }
 
 // TestShownProcesses: the start of a process, its end and a late one are one process.
@@ -44,7 +63,7 @@ func TestShownProcesses(t *testing.T) {
 	}
 	assert.Equal(t, []shownProcess{
 		{PID: 7, Program: `/bin/\u{202E}go`, Hash: "ab", Argv: "cd", Tier: "sandbox", End: "ended by SIGKILL, limit_reached (memory)",
-			Facts: []string{"CPU 1.0 s", "memory 5 bytes", "stdout 3 bytes", "stderr 0 bytes", "cpu watched"}},
-		{PID: 8, Program: "/bin/go", Tier: "sandbox", End: "no end is recorded"},
-	}, processesOf(c.processes))
+			Facts: []string{"CPU 1.0 s", "memory 5 bytes", "read 0 bytes", "wrote 0 bytes", "stdout 3 bytes", "stderr 0 bytes", "cpu watched"}},
+		{PID: 8, Program: "/bin/go", Tier: "sandbox", End: "runs"},
+	}, processesOf(c.processes, []process.Running{{ID: id(8)}, {ID: id(7), Seen: time.Unix(1e9, 0)}}))
 }

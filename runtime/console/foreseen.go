@@ -38,7 +38,8 @@ func (p *pages) foresee(q *request, d *approvalPage) {
 // changes say what is not as it was asked about.
 var changes = map[consent.Change]string{
 	consent.ChangedTool: "the tool is another one", consent.ChangedDeclaration: "the declaration of the tool was changed",
-	consent.ChangedArgs: "the policy changes the arguments in another way now", consent.ChangedPreview: "what the call would do is not what the preview shows",
+	consent.ChangedProgram: "the program that it would run is not the file that it was",
+	consent.ChangedArgs:    "the policy changes the arguments in another way now", consent.ChangedPreview: "what the call would do is not what the preview shows",
 	consent.ChangedPrincipal: "the principal is another one", consent.ChangedSession: "the session is another one",
 	consent.ChangedQuestion: "the policy asks something else about the call now", consent.ChangedExpired: "the time for it is over",
 	consent.ChangedRequest: "the request is another one",
@@ -92,6 +93,9 @@ func (p *pages) addAfter(q *request, d *approvalPage) error {
 	c, err := p.callOf(q, journal.CallKey{Session: d.Session, Call: d.CallID})
 	if err != nil {
 		return err
+	}
+	if d.Runs == nil {
+		d.Runs = p.asked(d, c)
 	}
 	d.After = &aftermath{Answers: c.Answers, Outcome: "has not ended", Reason: c.reasonName()}
 	switch {

@@ -3,6 +3,7 @@ package console
 import (
 	"net/http"
 
+	"github.com/ambit-tools/ambit/internal/replan"
 	"github.com/ambit-tools/ambit/runtime/engine"
 	"github.com/ambit-tools/ambit/runtime/host"
 	"github.com/ambit-tools/ambit/runtime/operator"
@@ -20,6 +21,7 @@ type pages struct {
 	limit  limiter
 
 	verification verification
+	programs     replan.Programs
 }
 
 // A request is one for a page, and who sends it.

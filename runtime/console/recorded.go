@@ -34,6 +34,7 @@ type recordedCall struct {
 	Steps                                                                       []step
 	Answers                                                                     []answerItem
 	processes                                                                   []journal.Process
+	entries                                                                     []journal.Entry
 	Ended, Undone, Unknown                                                      bool
 	Times                                                                       []catalog.Fact
 	began, ended                                                                time.Time
@@ -54,7 +55,7 @@ func recorded(key journal.CallKey, entries []journal.Entry) (*recordedCall, erro
 	if len(entries) == 0 {
 		return nil, problem(httpguard.UnknownCall, "")
 	}
-	c := &recordedCall{CallKey: key}
+	c := &recordedCall{CallKey: key, entries: entries}
 	for i := range entries {
 		r, err := journal.Decode(entries[i].Leaf) // a page shows nothing of its Private
 		if err != nil {

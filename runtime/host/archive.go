@@ -15,7 +15,7 @@ import (
 )
 
 // Archive moves the entries from before a time to a segment: a file that is not there, or one in a folder that is. It takes
-// those that an anchored checkpoint proves, none that something open needs, and none of which a window of a tool is still open (SEMANTICS 6.13.2). An
+// those that an anchored checkpoint proves, none that something open needs, and none of which a window of a tool is still open (SEMANTICS 6.14.2). An
 // error that is an [*archive.Refusal] says why nothing can be moved. The executor goes on meanwhile.
 func (h *Host) Archive(ctx context.Context, before time.Time, to string) (*archive.Done, error) {
 	return h.archive(ctx, time.Now(), before, time.Time{}, to)
@@ -50,9 +50,12 @@ func (h *Host) archive(ctx context.Context, now, before, forget time.Time, to st
 	})
 }
 
-// folder returns the folder of the segments that the host names, or writes for a command. It makes it.
+// archives returns the folder of the segments that the host names, or writes for a command.
+func (c *Config) archives() string { return filepath.Join(c.Dir, "archive") }
+
+// folder makes that folder and returns it.
 func (h *Host) folder() (string, error) {
-	dir := filepath.Join(h.cfg.Dir, "archive")
+	dir := h.cfg.archives()
 	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 		return "", err
 	}
@@ -68,7 +71,7 @@ var (
 // archiver lets commands of the inbox archive.
 type archiver struct{ *Host }
 
-// Archive implements inbox.Archiver. It writes into Dir/archive alone (SEMANTICS 6.13.4).
+// Archive implements inbox.Archiver. It writes into Dir/archive alone (SEMANTICS 6.14.4).
 func (a archiver) Archive(ctx context.Context, before time.Time, name string) (*journal.Archived, error) {
 	dir, err := a.folder()
 	if err != nil {

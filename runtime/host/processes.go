@@ -51,9 +51,9 @@ func (h *Host) processes() ([]engine.Option, error) {
 }
 
 // protected returns the paths that no command may reach: every file of the store and of its audit log, the
-// inbox, keys and tokens. Dir is absolute.
+// inbox, keys and tokens, and the segments. Dir is absolute.
 func (c *Config) protected() []string {
-	list := []string{c.Dir, tokens.FileOf(c.path(""))}
+	list := []string{c.Dir, c.archives(), tokens.FileOf(c.path(""))}
 	for _, suffix := range []string{
 		"", "-wal", "-shm", ".lock", ".fence", ".keys", ".keys.new", ".audit", ".audit" + audit.PublicSuffix, ".anchor", ".objects", ".undo", ".inbox", ".boxes",
 	} {

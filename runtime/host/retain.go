@@ -93,11 +93,30 @@ func (h *Host) retain() {
 
 // retainOnce archives and deletes what is old enough.
 func (h *Host) retainOnce(ctx context.Context, now time.Time) error {
+	if err := h.retainOld(ctx, now); err != nil {
+		return err
+	}
+	if h.cfg.Delete == 0 {
+		return nil
+	}
+	return h.deleteBefore(ctx, now.Add(-h.cfg.Delete))
+}
+
+// retainOld archives what is old enough.
+func (h *Host) retainOld(ctx context.Context, now time.Time) error {
+	before := now.Add(-h.cfg.retain())
+	archived, err := h.Store.Archived(ctx)
+	if err != nil {
+		return err
+	}
+	first, err := h.Store.Read(ctx, archived, 1)
+	if err != nil || len(first) == 0 || !first[0].At.Before(before) {
+		return err // nothing is old
+	}
 	dir, err := h.folder()
 	if err != nil {
 		return err
 	}
-	before := now.Add(-h.cfg.retain())
 	forget := before
 	for _, t := range h.cfg.Tools {
 		if t.Spec().Dedupe.Mode == runtime.DedupeAlways { // for the whole session: its calls are not forgotten
@@ -106,13 +125,10 @@ func (h *Host) retainOnce(ctx context.Context, now time.Time) error {
 	}
 	_, err = h.archive(ctx, now, before, forget, dir)
 	var refused *archive.Refusal
-	if err != nil && !errors.As(err, &refused) { // there may be nothing that is old, or all of it is open
-		return err
-	}
-	if h.cfg.Delete == 0 {
+	if errors.As(err, &refused) { // all that is old may be open
 		return nil
 	}
-	return h.deleteBefore(ctx, now.Add(-h.cfg.Delete))
+	return err
 }
 
 // deleteBefore deletes the segments whose last entry is from before a time.

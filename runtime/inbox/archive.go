@@ -25,7 +25,7 @@ type Archiver interface {
 // policy allows it (operator.Archive). Without it a Server rejects such a command with RejectedNoArchiver.
 func WithArchiver(a Archiver) Option { return func(s *Server) { s.archiver = a } }
 
-// archive executes a command to archive (SEMANTICS 6.13.3).
+// archive executes a command to archive (SEMANTICS 6.14.3).
 func (c *Command) archive(ctx context.Context, e *engine.Executor) CommandResult {
 	if c.archiver == nil {
 		return CommandResult{Result: resultRejected, Reason: RejectedNoArchiver}

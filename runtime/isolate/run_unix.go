@@ -57,7 +57,7 @@ func (r *Runner) Run(ctx context.Context, job *process.Job) (*process.Exit, erro
 
 // run builds a box without asking whether its limits hold: the self-test uses it, too.
 func (r *Runner) run(ctx context.Context, job *process.Job, program *os.File, levels process.Enforcement) (_ *process.Exit, err error) {
-	if err := present(job); err != nil {
+	if err := present(job, r.folder); err != nil {
 		return nil, err
 	}
 	private, err := os.MkdirTemp(r.folder, "ambit-box-")
@@ -98,9 +98,9 @@ func (r *Runner) run(ctx context.Context, job *process.Job, program *os.File, le
 	return u.exit, u.errOut
 }
 
-// present is an error where a folder of a job is missing.
-func present(job *process.Job) error {
-	for _, dir := range append([]string{job.Dir}, job.Spec.Caches...) {
+// present is an error where a folder of a job is missing, or that of the private folders.
+func present(job *process.Job, folder string) error {
+	for _, dir := range append([]string{job.Dir, folder}, job.Spec.Caches...) {
 		if info, err := os.Stat(dir); dir != "" && (err != nil || !info.IsDir()) {
 			return fmt.Errorf("isolate: %w: the folder %s is missing", process.ErrResources, dir)
 		}

@@ -25,7 +25,7 @@ import (
 // config is what the flags say.
 type config struct {
 	store, key, anchor, await, policy, pages, only, deny string
-	serve, forge, host                                   bool
+	serve, forge, host, commands                         bool
 	tamper                                               int64
 }
 
@@ -42,6 +42,7 @@ func Run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	flags.StringVar(&cfg.await, "await", "", "wait until the inbox of this store is served")
 	flags.Int64Var(&cfg.tamper, "tamper", 0, "change the entry at this position of the store, and end")
 	flags.BoolVar(&cfg.forge, "forge", false, "append an entry to the store as a process without its keys can, and end")
+	flags.BoolVar(&cfg.commands, "commands", false, "have the tools that are commands too")
 	flags.StringVar(&cfg.only, "only", "", "names of the tools, with commas between them; without them all")
 	flags.StringVar(&cfg.deny, "deny", "", "act that the operator policy of the host denies")
 	flags.BoolVar(&cfg.host, "host", false, "open the store as a host does")

@@ -19,9 +19,11 @@ import (
 	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/audit"
 	"github.com/ambit-tools/ambit/runtime/content"
+	"github.com/ambit-tools/ambit/runtime/isolate"
 	"github.com/ambit-tools/ambit/runtime/journal"
 	"github.com/ambit-tools/ambit/runtime/opa"
 	"github.com/ambit-tools/ambit/runtime/sqlite"
+	"github.com/ambit-tools/ambit/testscripts/clerk/commands"
 )
 
 // An app is the executor and what it is joined to.
@@ -73,7 +75,11 @@ func start(ctx context.Context, cfg *config, stderr io.Writer) (a *app, err erro
 		return a, err
 	}
 	a.add(objects.Close)
-	reg, err := runtime.NewRegistry(cfg.tools()...)
+	list, options, err := toolsOf(cfg)
+	if err != nil {
+		return a, err
+	}
+	reg, err := runtime.NewRegistry(list...)
 	if err != nil {
 		return a, err
 	}
@@ -81,8 +87,8 @@ func start(ctx context.Context, cfg *config, stderr io.Writer) (a *app, err erro
 	if err != nil {
 		return a, err
 	}
-	a.exec, err = engine.NewExecutor(reg, policy, engine.WithJournal(j), engine.WithPendingRequests(), engine.WithArtifacts(artifacts{objects}),
-		engine.WithPolicyTimeout(time.Minute), engine.WithErrorHandler(func(e *action.CallError) { fmt.Fprintf(stderr, "operator: %v\n", e) }))
+	a.exec, err = engine.NewExecutor(reg, policy, append(options, engine.WithJournal(j), engine.WithPendingRequests(), engine.WithArtifacts(artifacts{objects}),
+		engine.WithPolicyTimeout(time.Minute), engine.WithErrorHandler(func(e *action.CallError) { fmt.Fprintf(stderr, "operator: %v\n", e) }))...)
 	if err != nil {
 		return a, err
 	}
@@ -96,6 +102,16 @@ func start(ctx context.Context, cfg *config, stderr io.Writer) (a *app, err erro
 		return nil
 	})
 	return a, nil
+}
+
+// toolsOf returns the tools, and the options that they need.
+func toolsOf(cfg *config) (list []*runtime.Tool, options []engine.Option, err error) {
+	list = cfg.tools()
+	if !cfg.commands {
+		return list, nil, nil
+	}
+	runner, err := isolate.New(isolate.Options{})
+	return append(list, commands.Tools(nil)...), []engine.Option{engine.WithProcesses(engine.ProcessConfig{Runner: runner})}, err
 }
 
 //go:embed policy

@@ -123,8 +123,9 @@ func fill(q *consent.Request) {
 
 func newApprovalsShow() *cobra.Command {
 	var (
-		v  store.Options
-		id store.CallID
+		v    store.Options
+		id   store.CallID
+		decl declaration
 	)
 	cmd := &cobra.Command{
 		Use:   "show (REQUEST | --call ID) --store FILE",
@@ -134,23 +135,38 @@ func newApprovalsShow() *cobra.Command {
 			if (len(args) == 0) == (id.Call == "") {
 				return cmdutil.Usage("show needs either a request or a call", "name the request, or add --call ID")
 			}
+			if err := decl.load(); err != nil {
+				return err
+			}
 			return v.With(func(r *sqlite.Reader) error {
 				q, err := requestNamed(cmd.Context(), r, args, &id)
 				if err != nil {
 					return err
 				}
+				c, err := decl.ofRequest(cmd.Context(), r, &q)
+				if err != nil {
+					return err
+				}
 				if v.AsJSON {
 					fill(&q)
-					return cmdutil.PrintJSON(cmd.OutOrStdout(), q)
+					return cmdutil.PrintJSON(cmd.OutOrStdout(), requestView{q, c})
 				}
-				printRequest(cmd.OutOrStdout(), &q)
+				printRequest(cmd.OutOrStdout(), &q, c)
 				return nil
 			})
 		},
 	}
 	v.AddFlags(cmd)
 	id.AddFlags(cmd)
+	decl.addFlag(cmd)
 	return cmd
+}
+
+// A requestView is a request with what its call would run.
+type requestView struct {
+	consent.Request
+
+	Command *commandView `json:"command,omitempty"` // nil: its tool has a handler
 }
 
 // requestNamed returns the request of an argument, or else of a call.
@@ -162,7 +178,7 @@ func requestNamed(ctx context.Context, r *sqlite.Reader, args []string, id *stor
 }
 
 // printRequest prints a request for people.
-func printRequest(w io.Writer, asked *consent.Request) {
+func printRequest(w io.Writer, asked *consent.Request, runs *commandView) {
 	filled := *asked
 	q := &filled
 	fill(q)
@@ -182,6 +198,7 @@ func printRequest(w io.Writer, asked *consent.Request) {
 	if json.Unmarshal(q.Args, &args) == nil {
 		line("args", string(q.Args))
 	}
+	runs.print(w, "would run")
 	if !slices.ContainsFunc(q.Reasons, func(r consent.Reason) bool { return r.Message == q.Message }) {
 		line("message", q.Message)
 	}

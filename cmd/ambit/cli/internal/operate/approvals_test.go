@@ -53,12 +53,12 @@ func TestRequestsAreShownWithTheirArguments(t *testing.T) {
 	printRequest(&shown, &consent.Request{Terms: consent.Terms{
 		Args:    []byte(`{"to":"ada","pin":"(sensitive: 7 characters)"}`),
 		Reasons: []consent.Reason{{Code: "declaration", Message: "Send {pin} and {more} to {to}"}},
-	}})
+	}}, nil)
 	require.Contains(t, shown.String(), `because    declaration: Send "(sensitive: 7 characters)" and {more} to "ada"`+"\n")
 	require.NotContains(t, shown.String(), "message")
 	shown.Reset()
 	printRequest(&shown, &consent.Request{Message: "Send to {to}", Terms: consent.Terms{
 		Args: []byte(`{"to":"ada"}`), Reasons: []consent.Reason{{Code: "strangers", Message: "ask for strangers"}},
-	}})
+	}}, nil)
 	require.Contains(t, shown.String(), `message    Send to "ada"`+"\n")
 }

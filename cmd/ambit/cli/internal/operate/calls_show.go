@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 	"time"
 
@@ -12,6 +13,7 @@ import (
 
 	"github.com/ambit-tools/ambit/cmd/ambit/cli/internal/cmdutil"
 	"github.com/ambit-tools/ambit/cmd/ambit/cli/internal/store"
+	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/journal"
 	"github.com/ambit-tools/ambit/runtime/sqlite"
 	"github.com/ambit-tools/ambit/runtime/terminal"
@@ -38,8 +40,10 @@ type callView struct {
 	Grant     string               `json:"grant,omitempty"` // by which the call was started
 	Began     string               `json:"began,omitempty"`
 	Duration  float64              `json:"duration_ms,omitempty"`
+	Attempts  int                  `json:"attempts,omitempty"` // how often its handler, or its command, was started
 	Ended     bool                 `json:"ended"`
 	Processes []journal.Process    `json:"processes,omitempty"` // that it ran
+	Command   *commandView         `json:"command,omitempty"`   // nil: its tool has a handler
 	Events    []callEvent          `json:"events"`
 }
 
@@ -53,8 +57,9 @@ type callEvent struct {
 
 func newCallsShow() *cobra.Command {
 	var (
-		v  store.Options
-		id store.CallID
+		v    store.Options
+		id   store.CallID
+		decl declaration
 	)
 	cmd := &cobra.Command{
 		Use:   "show (CALL | --call ID) --store FILE [--session ID]",
@@ -65,12 +70,15 @@ func newCallsShow() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if err := decl.load(); err != nil {
+				return err
+			}
 			return v.With(func(r *sqlite.Reader) error {
 				row, err := store.FindCall(cmd.Context(), r, id.Session, typed)
 				if err != nil {
 					return err
 				}
-				view, err := viewOf(cmd.Context(), r, row.CallKey)
+				view, err := viewOf(cmd.Context(), r, row.CallKey, &decl)
 				if err == nil {
 					err = view.findGrant(cmd.Context(), r)
 				}
@@ -87,16 +95,17 @@ func newCallsShow() *cobra.Command {
 	}
 	v.AddFlags(cmd)
 	id.AddFlags(cmd)
+	decl.addFlag(cmd)
 	return cmd
 }
 
 // viewOf returns a call as its entries tell of it.
-func viewOf(ctx context.Context, r *sqlite.Reader, key journal.CallKey) (*callView, error) {
+func viewOf(ctx context.Context, r *sqlite.Reader, key journal.CallKey, decl *declaration) (*callView, error) {
 	list, err := r.Call(ctx, key)
 	if err != nil {
 		return nil, err
 	}
-	v := &callView{Session: key.Session, Call: key.Call}
+	v := &callView{Session: key.Session, Call: key.Call, Command: decl.ofCall(list)}
 	for i := range list {
 		rec, err := store.Decode(&list[i])
 		if err != nil {
@@ -164,6 +173,10 @@ func (v *callView) add(seq uint64, r *journal.Record) {
 		}
 	}
 	v.Ended = v.Ended || r.Mark == journal.MarkEnded
+	v.Attempts = max(v.Attempts, r.Attempt)
+	if r.Kind == runtime.EventRetrying.String() { // no entry says that the next one has started
+		v.Attempts = r.Attempt + 1
+	}
 }
 
 // print prints the call for people.
@@ -197,6 +210,14 @@ func (v *callView) print(w io.Writer) {
 	if v.Duration > 0 {
 		line("took", shortDuration(time.Duration(v.Duration*float64(time.Millisecond))))
 	}
+	if v.Attempts > 0 {
+		line("attempts", strconv.Itoa(v.Attempts))
+	}
+	verb := "would run"
+	if len(v.Processes) > 0 {
+		verb = "ran"
+	}
+	v.Command.print(w, verb)
 	for i := range v.Processes {
 		printProcess(w, &v.Processes[i])
 	}

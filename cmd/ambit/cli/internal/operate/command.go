@@ -145,7 +145,7 @@ func (s *sent) await(ctx context.Context, r *sqlite.Reader, after uint64) error 
 // ended returns a call when it has its outcome, or as it stands when ctx ends.
 func ended(ctx context.Context, r *sqlite.Reader, key journal.CallKey) (v *callView, err error) {
 	err = poll(ctx, func() (bool, error) {
-		v, err = viewOf(context.WithoutCancel(ctx), r, key)
+		v, err = viewOf(context.WithoutCancel(ctx), r, key, nil)
 		return err == nil && v.Ended, err
 	})
 	if err == nil { // once: it reads all of the journal
