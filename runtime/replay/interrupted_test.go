@@ -68,6 +68,18 @@ func TestRunAgainAfterARestart(t *testing.T) {
 	r.replays(text, map[string]string{"c1": "vain", "c2": "at_capacity"})
 }
 
+// TestProgramsThatDidNotRun: a command that was started and denied, because the host had no room for it or
+// its program has changed, is denied in a replay.
+func TestProgramsThatDidNotRun(t *testing.T) {
+	text := with("deadline: 3s")
+	r := newRecorder(t, parse(t, text), runtime.PolicyFunc(allow))
+	r.one("c1", `{"how":"crowded","ms":1000}`)
+	r.one("c2", `{"how":"changed"}`)
+	r.one("c3", `{"n":2}`)
+	r.advance(4 * time.Second)
+	r.replays(text, map[string]string{"c1": "at_capacity", "c2": "program_changed", "c3": "completed"})
+}
+
 // TestManyRunAgain has more calls that a recovery runs again than the policy is
 // evaluated at once, and one that recovery leaves unknown.
 func TestManyRunAgain(t *testing.T) {

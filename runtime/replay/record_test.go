@@ -19,6 +19,7 @@ import (
 	"github.com/ambit-tools/ambit/gen/dynamic"
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/action"
+	"github.com/ambit-tools/ambit/runtime/internal/processes"
 	"github.com/ambit-tools/ambit/runtime/internal/simclock"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
@@ -128,6 +129,10 @@ func (r *recorder) handle(ctx context.Context, in wire.Value) (wire.Value, error
 		return nil, errors.New("mischief")
 	case "panic":
 		panic("mischief")
+	case "crowded": // as a command on a host without room
+		return nil, processes.NotRun(runtime.ReasonAtCapacity)
+	case "changed":
+		return nil, processes.NotRun(runtime.ReasonProgramChanged)
 	case "busy":
 		return nil, runtime.Transient(errors.New("busy"))
 	case "long":

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/internal/processes"
 	"github.com/ambit-tools/ambit/runtime/journal"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
@@ -123,6 +124,8 @@ func (sim *simulation) handle(ctx context.Context, _ wire.Value) (wire.Value, er
 		return wire.Raw("{}"), nil
 	case c.outcome.Kind == runtime.Completed:
 		return wire.Raw(c.output), nil
+	case c.outcome.Kind == runtime.Denied: // it is a command whose program did not run
+		return nil, cmp.Or(processes.NotRun(c.outcome.Reason), errRecorded)
 	}
 	return nil, errRecorded
 }

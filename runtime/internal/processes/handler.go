@@ -65,10 +65,27 @@ func (c *Command) handle(ctx context.Context, in wire.Value) (wire.Value, error)
 	return res.Output, err
 }
 
+// notRun is the error of a stand-in for a command.
+type notRun struct{ error }
+
+// NotRun returns the error by which a stand-in for a command is denied for a reason, as a command whose
+// program did not run; nil where no command is denied for it then.
+func NotRun(reason runtime.Reason) error {
+	switch reason {
+	case runtime.ReasonAtCapacity:
+		return notRun{&process.LackError{}}
+	case runtime.ReasonProgramChanged:
+		return notRun{process.ErrProgramChanged}
+	}
+	return nil
+}
+
 // Refused returns the outcome of a call whose program did not run in its only attempt, nil where err
 // says something else, or the tool has a handler: the call is denied, and nothing was done.
 func (s *Set) Refused(t *tools.Tool, err error) *runtime.Outcome {
-	if s.Of(t.Index) == nil {
+	if recorded, ok := err.(notRun); ok { // no errors.As: the methods of an error of a handler may hang
+		err = recorded.error
+	} else if s.Of(t.Index) == nil {
 		return nil
 	}
 	tool := t.Spec.Name
