@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net"
 	"os"
 	"os/exec"
@@ -110,7 +111,7 @@ func present(job *process.Job) error {
 
 // cannot is the error of a step before the program runs.
 func cannot(what string, err error) error {
-	if exhausted(err) {
+	if exhausted(err) || errors.Is(err, fs.ErrNotExist) { // a folder that is missing
 		return fmt.Errorf("isolate: %w: %s: %w", process.ErrResources, what, err)
 	}
 	return fmt.Errorf("isolate: %s: %w", what, err)
