@@ -22,8 +22,8 @@
 // NewRegistry reports every invalid tool, not only the first.
 //
 // The executor does not yet enforce everything that a tool can declare. [Spec.Unenforced] lists
-// what a tool declares and the executor ignores: limits.memory. A program that promises such a
-// limit to its users must enforce it itself, or say that it is not enforced.
+// what a tool declares and the executor ignores: limits.memory of a tool with a handler. A program
+// that promises such a limit to its users must enforce it itself, or say that it is not enforced.
 //
 // # Outcomes
 //

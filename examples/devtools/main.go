@@ -13,8 +13,8 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
+	"slices"
 
 	"github.com/ambit-tools/ambit/examples/devtools/devtools"
 	"github.com/ambit-tools/ambit/runtime"
@@ -22,7 +22,9 @@ import (
 	"github.com/ambit-tools/ambit/runtime/engine"
 	"github.com/ambit-tools/ambit/runtime/host"
 	"github.com/ambit-tools/ambit/runtime/isolate"
+	"github.com/ambit-tools/ambit/runtime/opa"
 	"github.com/ambit-tools/ambit/runtime/operator"
+	"github.com/ambit-tools/ambit/runtime/process"
 )
 
 func main() {
@@ -50,7 +52,8 @@ var calls = []runtime.Call{
 	{Tool: devtools.HostNameName, Input: []byte(`{}`)},
 }
 
-// run makes the calls and prints what becomes of them, without those of some tools. What commands cache
+// run makes the calls and prints what becomes of them. The tools leaveOut are left out, as on a host that
+// cannot run them. What commands cache
 // lasts in the folder caches.
 func run(ctx context.Context, out io.Writer, caches string, leaveOut ...string) (err error) {
 	dir, err := os.MkdirTemp("", "devtools-")
@@ -62,23 +65,15 @@ func run(ctx context.Context, out io.Writer, caches string, leaveOut ...string) 
 	if err := errors.Join(os.Mkdir(work, 0o755), checkout(work), useGo()); err != nil {
 		return err
 	}
-	policies, err := devtools.Policies()
+	tools, without, err := runnable(devtools.Tools(devtools.UnimplementedHandler{}), leaveOut)
 	if err != nil {
 		return err
 	}
-	all := devtools.Tools(devtools.UnimplementedHandler{})
-	tools, without, err := runnable(all)
+	policy, err := load(tools)
 	if err != nil {
 		return err
 	}
-	for _, name := range leaveOut {
-		without[name] = "not asked for"
-	}
-	config := host.Config{Tools: tools, Policies: policies, Dir: filepath.Join(dir, "store"), Workspace: work, Caches: caches}
-	if len(tools) < len(all) { // generated policies are about all tools of the declaration
-		config.Policies, config.Policy = nil, runtime.PolicyFunc(allow)
-	}
-	h, err := host.Open(ctx, config)
+	h, err := host.Open(ctx, host.Config{Tools: tools, Policy: policy, Dir: filepath.Join(dir, "store"), Workspace: work, Caches: caches})
 	if err != nil {
 		return err
 	}
@@ -105,13 +100,29 @@ func run(ctx context.Context, out io.Writer, caches string, leaveOut ...string) 
 	return nil
 }
 
-// allow is the policy of a host that cannot run all tools. What the declaration asks a person, it still asks.
-func allow(context.Context, *runtime.PolicyInput) (runtime.Decision, error) {
-	return runtime.Decision{Effect: runtime.EffectAllow}, nil
+// load returns the policies for some tools. They are written for all tools of the declaration and load
+// for no fewer, so those that are left out come behind: no call is one of them.
+func load(tools []*runtime.Tool) (*opa.Policy, error) {
+	policies, err := devtools.Policies()
+	if err != nil {
+		return nil, err
+	}
+	all := slices.Clone(tools)
+	for _, t := range devtools.Tools(devtools.UnimplementedHandler{}) {
+		if !slices.ContainsFunc(tools, func(other *runtime.Tool) bool { return other.Name() == t.Name() }) {
+			all = append(all, t)
+		}
+	}
+	registry, err := runtime.NewRegistry(all...)
+	if err != nil {
+		return nil, err
+	}
+	return opa.Load(policies, registry)
 }
 
-// runnable returns the tools that this host can run, and why it cannot run the rest.
-func runnable(tools []*runtime.Tool) (list []*runtime.Tool, without map[string]string, err error) {
+// runnable returns the tools that this host can run, without those of some names, and why the rest is
+// left out.
+func runnable(tools []*runtime.Tool, leaveOut []string) (list []*runtime.Tool, without map[string]string, err error) {
 	runner, err := isolate.New(isolate.Options{})
 	if err != nil {
 		return nil, nil, err
@@ -119,15 +130,27 @@ func runnable(tools []*runtime.Tool) (list []*runtime.Tool, without map[string]s
 	without = map[string]string{}
 	for _, t := range tools {
 		command := t.Spec().Command
-		if _, err := runner.Enforces(command.Spec(0, t.Spec().Deadline)); err != nil {
+		if slices.Contains(leaveOut, t.Name()) {
+			without[t.Name()] = "not asked for"
+		} else if _, err := runner.Enforces(command.Spec(0, t.Spec().Deadline)); err != nil {
 			without[t.Name()] = err.Error()
-		} else if _, err := exec.LookPath(command.Program); err != nil {
-			without[t.Name()] = command.Program + " is not installed"
+		} else if _, err := process.Find(command.Program, path(command)); err != nil {
+			without[t.Name()] = err.Error()
 		} else {
 			list = append(list, t)
 		}
 	}
 	return list, without, nil
+}
+
+// path is where a command looks for its program.
+func path(c *process.Command) string {
+	for _, v := range c.Env {
+		if v.Name == "PATH" {
+			return os.ExpandEnv(v.Value)
+		}
+	}
+	return process.DefaultPath
 }
 
 // approve shows what a call would run, and approves it for a person who looked at it.

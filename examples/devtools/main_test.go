@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 
@@ -11,7 +12,9 @@ import (
 
 	"github.com/ambit-tools/ambit/examples/devtools/devtools"
 	"github.com/ambit-tools/ambit/internal/battery"
+	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/isolate"
+	"github.com/ambit-tools/ambit/runtime/process"
 )
 
 func TestMain(m *testing.M) {
@@ -26,13 +29,13 @@ func TestRun(t *testing.T) {
 		t.Skip("git is not installed")
 	}
 	var out bytes.Buffer
-	_, without, err := runnable(devtools.Tools(devtools.UnimplementedHandler{}))
-	require.NoError(t, err)
 	var leaveOut []string
 	if !battery.Full(t) { // it compiles a part of the standard library
 		leaveOut = []string{devtools.GoTestName}
-		without[devtools.GoTestName] = "not asked for"
 	}
+	require.NoError(t, useGo())
+	_, without, err := runnable(devtools.Tools(devtools.UnimplementedHandler{}), leaveOut)
+	require.NoError(t, err)
 	require.NoError(t, run(t.Context(), &out, t.TempDir(), leaveOut...))
 	t.Log(out.String())
 	for i, want := range []string{
@@ -49,4 +52,21 @@ func TestRun(t *testing.T) {
 	}
 	assert.NotContains(t, out.String(), `"stdout":"leaked`)
 	assert.NotContains(t, out.String(), `changed\n`)
+}
+
+// TestPoliciesOfFewerTools leaves tools out: the policies of the declaration decide about the rest.
+func TestPoliciesOfFewerTools(t *testing.T) {
+	tools, _, err := runnable(devtools.Tools(devtools.UnimplementedHandler{}), []string{devtools.GitDiffName, devtools.GoTestName, devtools.HostNameName})
+	require.NoError(t, err)
+	policy, err := load(tools)
+	require.NoError(t, err)
+	at := slices.IndexFunc(tools, func(tool *runtime.Tool) bool { return tool.Name() == devtools.ShellName })
+	require.GreaterOrEqual(t, at, 0, "every host of this test can run a shell in a box")
+	for tier, want := range map[process.Tier]bool{process.Sandbox: false, process.ProcessTier: true} {
+		d, err := policy.Decide(t.Context(), &runtime.PolicyInput{
+			Tool: tools[at].Spec(), Index: at, Args: &devtools.ShellInput{Script: "true"}, Command: &process.Invocation{Tier: tier}, CallID: "c",
+		})
+		require.NoError(t, err)
+		assert.Equal(t, want, len(d.Denials) > 0, "%s %+v", tier, d)
+	}
 }

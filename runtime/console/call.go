@@ -65,7 +65,7 @@ func (p *pages) showCall(q *request, status int, c *recordedCall, n *notice) {
 	d := &callPage{
 		recordedCall: c, Notice: n, OutcomeWords: "has not ended", Reason: c.reasonName(), Arguments: tableOf(c.Args), RanWith: tableOf(c.Final),
 		Policy: indented(c.Decision), ArgumentsLink: p.link.Act(c.Session, c.Call, "arguments"),
-		Subject: subjectOf(c.CallKey), Processes: processesOf(c.processes), Attempts: attemptsOf(c), Runs: p.ran(c),
+		Subject: subjectOf(c.CallKey), Processes: processesOf(c.processes, p.exec.Stats().Processes), Attempts: attemptsOf(c), Runs: p.ran(c),
 	}
 	d.OutputText, d.OutputMore = cut(indented(c.Output), most)
 	if c.Outcome != nil {

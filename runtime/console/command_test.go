@@ -63,7 +63,7 @@ func TestShownProcesses(t *testing.T) {
 	}
 	assert.Equal(t, []shownProcess{
 		{PID: 7, Program: `/bin/\u{202E}go`, Hash: "ab", Argv: "cd", Tier: "sandbox", End: "ended by SIGKILL, limit_reached (memory)",
-			Facts: []string{"CPU 1.0 s", "memory 5 bytes", "stdout 3 bytes", "stderr 0 bytes", "cpu watched"}},
-		{PID: 8, Program: "/bin/go", Tier: "sandbox", End: "no end is recorded"},
-	}, processesOf(c.processes))
+			Facts: []string{"CPU 1.0 s", "memory 5 bytes", "read 0 bytes", "wrote 0 bytes", "stdout 3 bytes", "stderr 0 bytes", "cpu watched"}},
+		{PID: 8, Program: "/bin/go", Tier: "sandbox", End: "runs"},
+	}, processesOf(c.processes, []process.Running{{ID: id(8)}, {ID: id(7), Seen: time.Unix(1e9, 0)}}))
 }

@@ -70,14 +70,3 @@ func (r *Runner) Kill(ctx context.Context, id process.ProcessID) error {
 	}
 	return fmt.Errorf("isolate: process %d has not ended: %w", id.PID, context.Cause(ctx))
 }
-
-func cloexecPair() ([2]int, error) {
-	syscall.ForkLock.RLock()
-	defer syscall.ForkLock.RUnlock()
-	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM, 0)
-	if err == nil {
-		unix.CloseOnExec(fds[0])
-		unix.CloseOnExec(fds[1])
-	}
-	return fds, err
-}

@@ -4,8 +4,6 @@ import (
 	"slices"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/ambit-tools/ambit/runtime/isolate/internal/proc"
 	"github.com/ambit-tools/ambit/runtime/isolate/internal/room"
 	"github.com/ambit-tools/ambit/runtime/process"
@@ -59,7 +57,3 @@ func (r *Runner) lacks(spec *process.Spec, levels process.Enforcement) error {
 }
 
 func identify(pid int, mark string) (process.ProcessID, error) { return proc.Identify(pid, mark) }
-
-func cloexecPair() ([2]int, error) {
-	return unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
-}

@@ -95,7 +95,7 @@ func startStage(b *box) (int, error) {
 		return 0, err
 	}
 	pid, err := syscall.ForkExec(self, []string{roleStage}, &syscall.ProcAttr{
-		Env: []string{}, Files: []uintptr{0, 1, 2, targetFD, read.Fd()}, Sys: &syscall.SysProcAttr{Setpgid: true},
+		Env: ownEnv, Files: []uintptr{0, 1, 2, targetFD, read.Fd()}, Sys: &syscall.SysProcAttr{Setpgid: true},
 	})
 	read.Close()
 	for _, fd := range []int{0, 1, 2, targetFD} {

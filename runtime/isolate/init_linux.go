@@ -93,7 +93,7 @@ func (p *initProcess) start() error {
 		return err
 	}
 	p.pid, err = syscall.ForkExec("/proc/self/exe", []string{roleStage}, &syscall.ProcAttr{
-		Env: []string{}, Files: []uintptr{0, 1, 2, targetFD, boxRead.Fd(), errWrite.Fd()}, Sys: &syscall.SysProcAttr{Setpgid: true},
+		Env: ownEnv, Files: []uintptr{0, 1, 2, targetFD, boxRead.Fd(), errWrite.Fd()}, Sys: &syscall.SysProcAttr{Setpgid: true},
 	})
 	boxRead.Close()
 	errWrite.Close()

@@ -8,8 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"net"
 	"os"
 	"os/exec"
 	"sync/atomic"
@@ -17,6 +15,7 @@ import (
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime/isolate/internal/scratch"
+	"github.com/ambit-tools/ambit/runtime/isolate/internal/sock"
 	"github.com/ambit-tools/ambit/runtime/process"
 )
 
@@ -29,7 +28,7 @@ type run struct {
 	runner  *Runner
 	job     *process.Job
 	levels  process.Enforcement
-	control *net.UnixConn
+	control *os.File // a socket
 	reports chan report
 	exit    *process.Exit
 	started bool
@@ -58,7 +57,7 @@ func (r *Runner) Run(ctx context.Context, job *process.Job) (*process.Exit, erro
 
 // run builds a box without asking whether its limits hold: the self-test uses it, too.
 func (r *Runner) run(ctx context.Context, job *process.Job, program *os.File, levels process.Enforcement) (_ *process.Exit, err error) {
-	if err := present(job); err != nil {
+	if err := present(job, r.folder); err != nil {
 		return nil, err
 	}
 	private, err := os.MkdirTemp(r.folder, "ambit-box-")
@@ -66,7 +65,7 @@ func (r *Runner) run(ctx context.Context, job *process.Job, program *os.File, le
 		return nil, cannot("private folder", err)
 	}
 	defer func() { err = errors.Join(err, scratch.Remove(private)) }()
-	ours, theirs, err := socketPair()
+	ours, theirs, err := sock.Pair()
 	if err != nil {
 		return nil, cannot("socket", err)
 	}
@@ -99,9 +98,9 @@ func (r *Runner) run(ctx context.Context, job *process.Job, program *os.File, le
 	return u.exit, u.errOut
 }
 
-// present is an error where a folder of a job is missing.
-func present(job *process.Job) error {
-	for _, dir := range append([]string{job.Dir}, job.Spec.Caches...) {
+// present is an error where a folder of a job is missing, or that of the private folders.
+func present(job *process.Job, folder string) error {
+	for _, dir := range append([]string{job.Dir, folder}, job.Spec.Caches...) {
 		if info, err := os.Stat(dir); dir != "" && (err != nil || !info.IsDir()) {
 			return fmt.Errorf("isolate: %w: the folder %s is missing", process.ErrResources, dir)
 		}
@@ -111,7 +110,7 @@ func present(job *process.Job) error {
 
 // cannot is the error of a step before the program runs.
 func cannot(what string, err error) error {
-	if exhausted(err) || errors.Is(err, fs.ErrNotExist) { // a folder that is missing
+	if exhausted(err) || errors.Is(err, os.ErrNotExist) { // a folder that is missing
 		return fmt.Errorf("isolate: %w: %s: %w", process.ErrResources, what, err)
 	}
 	return fmt.Errorf("isolate: %s: %w", what, err)
@@ -142,7 +141,7 @@ func (u *run) command(input, program, control *os.File) (*exec.Cmd, *process.Str
 	if u.levels.Namespaces {
 		cmd.Args = []string{roleShim}
 	}
-	cmd.Env, cmd.Stdin, cmd.ExtraFiles = []string{}, input, []*os.File{control, program}
+	cmd.Env, cmd.Stdin, cmd.ExtraFiles = ownEnv, input, []*os.File{control, program}
 	cmd.Stdout, cmd.Stderr = s.Writer(process.Stdout), s.Writer(process.Stderr)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // Setsid would be a scheduling group of its own
 	cmd.WaitDelay = 2 * time.Second
@@ -167,7 +166,7 @@ func (u *run) follow(ctx context.Context, b *box, shim int, seconds <-chan time.
 	done := ctx.Done()
 	var grace, hard <-chan time.Time
 	end := func() { // init ends everything, and reports
-		_ = u.control.CloseWrite()
+		_ = sock.CloseWrite(u.control)
 		grace, hard = nil, time.After(5*time.Second)
 	}
 	silence := 0 // seconds
@@ -277,19 +276,4 @@ func (u *run) settle(ctx context.Context, cmd *exec.Cmd) {
 	if u.errOut != nil && !u.levels.Namespaces { // the shim was killed: what it watched may live on
 		u.errOut = errors.Join(u.errOut, u.runner.Kill(context.WithoutCancel(ctx), u.exit.ID))
 	}
-}
-
-func socketPair() (*net.UnixConn, *os.File, error) {
-	fds, err := cloexecPair()
-	if err != nil {
-		return nil, nil, err
-	}
-	ours, theirs := os.NewFile(uintptr(fds[0]), "control"), os.NewFile(uintptr(fds[1]), "control")
-	defer ours.Close()
-	conn, err := net.FileConn(ours)
-	if err != nil {
-		theirs.Close()
-		return nil, nil, err
-	}
-	return conn.(*net.UnixConn), theirs, nil
 }

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -14,6 +13,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/ambit-tools/ambit/runtime/isolate/internal/sock"
 	"github.com/ambit-tools/ambit/runtime/process"
 )
 
@@ -64,14 +64,18 @@ func (r *Runner) selfTest(namespaces bool) error {
 	if err := os.WriteFile(b.Secret, []byte("s"), 0o600); err != nil {
 		return err
 	}
-	tcp, err := net.Listen("tcp4", "127.0.0.1:0")
+	tcp, err := sock.Listen(unix.AF_INET, &unix.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}})
 	if err != nil {
 		return err
 	}
-	defer tcp.Close()
-	b.TCP = tcp.Addr().(*net.TCPAddr).Port
-	if l, err := net.Listen("unix", b.Unix); err == nil { // the path may be too long for one
-		defer l.Close()
+	defer unix.Close(tcp)
+	addr, err := unix.Getsockname(tcp)
+	if err != nil {
+		return err
+	}
+	b.TCP = addr.(*unix.SockaddrInet4).Port
+	if fd, err := sock.Listen(unix.AF_UNIX, &unix.SockaddrUnix{Name: b.Unix}); err == nil { // the path may be too long for one
+		defer unix.Close(fd)
 	}
 	program, err := os.Open(self)
 	if err != nil {
@@ -111,23 +115,14 @@ func probe() int {
 	try("reading a file", err)
 	try("writing a file", os.WriteFile(filepath.Join(b.Folder, "x"), nil, 0o600))
 	try("changing the mode of a file", os.Chmod(b.Secret, 0o644))
-	try("connecting", dial(unix.AF_INET, &unix.SockaddrInet4{Port: b.TCP, Addr: [4]byte{127, 0, 0, 1}}))
-	try("connecting to a path", dial(unix.AF_UNIX, &unix.SockaddrUnix{Name: b.Unix}))
+	try("connecting", sock.Dial(unix.AF_INET, &unix.SockaddrInet4{Port: b.TCP, Addr: [4]byte{127, 0, 0, 1}}))
+	try("connecting to a path", sock.Dial(unix.AF_UNIX, &unix.SockaddrUnix{Name: b.Unix}))
 	try("a signal", otherPID(b.Agent))
 	if err := os.WriteFile(filepath.Join(os.Getenv("HOME"), "x"), nil, 0o600); err != nil {
 		fmt.Print("the private folder cannot be written: ", err)
 		return failure
 	}
 	return failed
-}
-
-func dial(family int, to unix.Sockaddr) error {
-	fd, err := unix.Socket(family, unix.SOCK_STREAM, 0)
-	if err != nil {
-		return err
-	}
-	defer unix.Close(fd)
-	return unix.Connect(fd, to)
 }
 
 // otherPID signals a process. In a namespace of pids its number may be that of init.

@@ -35,7 +35,7 @@ func shim() int {
 	runtime.LockOSThread() // Pdeathsig is about this thread
 	control := os.NewFile(controlFD, "control")
 	pid, err := syscall.ForkExec("/proc/self/exe", []string{roleInit}, &syscall.ProcAttr{
-		Files: []uintptr{0, 1, 2, controlFD, targetFD}, Env: []string{},
+		Files: []uintptr{0, 1, 2, controlFD, targetFD}, Env: ownEnv,
 		Sys: &syscall.SysProcAttr{
 			Cloneflags:  syscall.CLONE_NEWUSER | syscall.CLONE_NEWNS | syscall.CLONE_NEWPID | syscall.CLONE_NEWNET | syscall.CLONE_NEWIPC,
 			UidMappings: []syscall.SysProcIDMap{{ContainerID: os.Getuid(), HostID: os.Getuid(), Size: 1}},

@@ -75,7 +75,7 @@ func find(t *testing.T, name string) *process.Program {
 	return p
 }
 
-// TestMissingFolder: a job whose folder or cache is gone ends as one that the host lacks something
+// TestMissingFolder: a job whose folder or cache is gone, or the folder of the private folders, ends as one that the host lacks something
 // for, before anything runs.
 func TestMissingFolder(t *testing.T) {
 	f := forms()[2]
@@ -90,6 +90,14 @@ func TestMissingFolder(t *testing.T) {
 		require.ErrorContains(t, err, missing)
 		require.Nil(t, exit)
 	}
+	folder := t.TempDir() // of the private folders
+	gone, err := isolate.New(isolate.Options{Folder: folder, WithoutNamespaces: true})
+	require.NoError(t, err)
+	gone.Host()
+	require.NoError(t, os.RemoveAll(folder))
+	_, err = gone.Run(t.Context(), &process.Job{Spec: &process.Spec{Tier: f.tier}, Program: find(t, "sh"), Argv: []string{"sh", "-c", "echo ran"}})
+	require.ErrorIs(t, err, process.ErrResources)
+	require.ErrorContains(t, err, folder)
 }
 
 // TestMissingPrivateFolders: a job ends likewise when the folder for private folders is gone.

@@ -21,7 +21,9 @@ type Process struct {
 	SHA256  string            `json:"sha256,omitempty"`  // of the file: 64 hexadecimal digits, lower case
 	Argv    string            `json:"argv,omitempty"`    // process.Digest of its arguments, likewise
 	Tier    process.Tier      `json:"tier"`
-	Due     time.Time         `json:"due,omitzero"` // deadline of the attempt
+	Due     time.Time         `json:"due,omitzero"`      // deadline of the attempt
+	Attempt int               `json:"attempt,omitempty"` // of the call; the first one is 1
+	At      time.Time         `json:"at,omitzero"`       // when its start was recorded: JoinProcess has it of the record, in which it is zero
 
 	Exit *process.Summary `json:"exit,omitempty"`
 	Kept *ArtifactRef     `json:"kept,omitempty"` // what is kept of its output, where the output of the call has it not
@@ -35,7 +37,9 @@ func JoinProcess(list []Process, r *Record) []Process {
 		return list
 	}
 	if r.Kind == KindProcessStarted {
-		return append(list, *p)
+		started := *p
+		started.At = r.At
+		return append(list, started)
 	}
 	for i := range list {
 		if list[i].ID == p.ID {

@@ -92,7 +92,7 @@ func (c *Command) job(a *Attempt, r *running) *process.Job {
 		defer r.over() // the program does not run when the attempt has ended meanwhile
 		return a.Started(ctx, &journal.Process{
 			ID: id, Program: c.program.Path, SHA256: hexOf(c.program.SHA256), Argv: hexOf(process.Digest(a.Argv)),
-			Tier: c.spec.Tier, Due: a.Due,
+			Tier: c.spec.Tier, Due: a.Due, Attempt: a.Number,
 		})
 	}
 	return job

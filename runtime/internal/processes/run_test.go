@@ -213,6 +213,7 @@ func TestRecordedBeforeItRuns(t *testing.T) {
 	assert.Len(t, started.SHA256, 64)
 	assert.Equal(t, fmt.Sprintf("%x", process.Digest([]string{"tool", "--words", "w"})), started.Argv)
 	assert.Equal(t, a.Due, started.Due)
+	assert.Equal(t, 1, started.Attempt)
 	assert.NotEmpty(t, started.ID.Mark)
 	assert.Nil(t, started.Exit)
 	assert.Equal(t, started.ID, res.Process.ID)

@@ -20,10 +20,18 @@ func printProcess(w io.Writer, p *journal.Process) {
 			fmt.Fprintf(w, "  %-8s %s\n", name, terminal.Escape(value))
 		}
 	}
-	fmt.Fprintf(w, "process    %d, isolation %s\n", p.ID.PID, p.Tier)
+	attempt := ""
+	if p.Attempt > 0 {
+		attempt = fmt.Sprintf(", attempt %d", p.Attempt)
+	}
+	fmt.Fprintf(w, "process    %d, isolation %s%s\n", p.ID.PID, p.Tier, attempt)
 	line("program", strings.TrimSpace(p.Program+" "+short(p.SHA256)))
 	line("argv", short(p.Argv))
-	line("started", fmt.Sprintf("tick %s of boot %s", cmp.Or(p.ID.Start, "unknown"), cmp.Or(p.ID.Boot, "unknown")))
+	tick := fmt.Sprintf("tick %s of boot %s", cmp.Or(p.ID.Start, "unknown"), cmp.Or(p.ID.Boot, "unknown"))
+	if !p.At.IsZero() {
+		tick = cmdutil.Instant(p.At) + ", " + tick
+	}
+	line("started", tick)
 	if !p.Due.IsZero() {
 		line("due", cmdutil.Instant(p.Due))
 	}

@@ -16,9 +16,10 @@ func TestProcessesOfACall(t *testing.T) {
 	id := process.ProcessID{PID: 42, Start: "100", Boot: "b00t"}
 	v := &callView{}
 	for i, r := range []*journal.Record{
-		{Kind: journal.KindProcessStarted, Process: &journal.Process{
-			ID: id, Program: "/bin/\u202ego", SHA256: strings.Repeat("a", 64), Argv: strings.Repeat("b", 64), Due: time.Unix(1e9, 0),
+		{Kind: journal.KindProcessStarted, At: time.Unix(1e9-20, 0), Process: &journal.Process{
+			ID: id, Program: "/bin/\u202ego", SHA256: strings.Repeat("a", 64), Argv: strings.Repeat("b", 64), Due: time.Unix(1e9, 0), Attempt: 2,
 		}},
+		{Kind: "tool.retrying", Attempt: 1},
 		{Kind: "tool.timed_out", Mark: journal.MarkEnded},
 		{Kind: "tool.late_result", Process: &journal.Process{ID: id, Kept: &journal.ArtifactRef{SHA256: "cc", Type: "text/plain", Bytes: 9}, Exit: &process.Summary{
 			Code: -1, Signal: "SIGKILL", Cause: process.Ended, Category: process.Timeout,
@@ -31,10 +32,11 @@ func TestProcessesOfACall(t *testing.T) {
 	}
 	var out strings.Builder
 	v.print(&out)
-	assert.Contains(t, out.String(), `process    42, isolation sandbox
+	assert.Contains(t, out.String(), `attempts   2
+process    42, isolation sandbox, attempt 2
   program  /bin/\u{202E}go sha256:aaaaaaaaaaaa
   argv     sha256:bbbbbbbbbbbb
-  started  tick 100 of boot b00t
+  started  2001-09-09T01:46:20.000Z, tick 100 of boot b00t
   due      2001-09-09T01:46:40.000Z
   exit     by SIGKILL, ended: timeout
   used     cpu 1.5s and 0s in the kernel, memory 4096 bytes at most, read 0 and wrote 0 bytes

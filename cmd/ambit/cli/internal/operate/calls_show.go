@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 	"time"
 
@@ -12,6 +13,7 @@ import (
 
 	"github.com/ambit-tools/ambit/cmd/ambit/cli/internal/cmdutil"
 	"github.com/ambit-tools/ambit/cmd/ambit/cli/internal/store"
+	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/journal"
 	"github.com/ambit-tools/ambit/runtime/sqlite"
 	"github.com/ambit-tools/ambit/runtime/terminal"
@@ -38,6 +40,7 @@ type callView struct {
 	Grant     string               `json:"grant,omitempty"` // by which the call was started
 	Began     string               `json:"began,omitempty"`
 	Duration  float64              `json:"duration_ms,omitempty"`
+	Attempts  int                  `json:"attempts,omitempty"` // how often its handler, or its command, was started
 	Ended     bool                 `json:"ended"`
 	Processes []journal.Process    `json:"processes,omitempty"` // that it ran
 	Command   *commandView         `json:"command,omitempty"`   // nil: its tool has a handler
@@ -170,6 +173,10 @@ func (v *callView) add(seq uint64, r *journal.Record) {
 		}
 	}
 	v.Ended = v.Ended || r.Mark == journal.MarkEnded
+	v.Attempts = max(v.Attempts, r.Attempt)
+	if r.Kind == runtime.EventRetrying.String() { // no entry says that the next one has started
+		v.Attempts = r.Attempt + 1
+	}
 }
 
 // print prints the call for people.
@@ -202,6 +209,9 @@ func (v *callView) print(w io.Writer) {
 	line("began", v.Began)
 	if v.Duration > 0 {
 		line("took", shortDuration(time.Duration(v.Duration*float64(time.Millisecond))))
+	}
+	if v.Attempts > 0 {
+		line("attempts", strconv.Itoa(v.Attempts))
 	}
 	verb := "would run"
 	if len(v.Processes) > 0 {

@@ -1,8 +1,6 @@
-// Cost measures what a boxed command costs from a program that links runtime/isolate alone, side
-// by side with exec of the same program. It prints the best of each in ns.
-//
-//	cost ROUNDS [MiB of heap]
-package main
+// Package cost measures what a boxed command costs, side by side with exec of the same program. Its
+// programs differ in what they link.
+package cost
 
 import (
 	"context"
@@ -18,8 +16,10 @@ import (
 	"github.com/ambit-tools/ambit/runtime/process"
 )
 
-func main() {
-	isolate.Enter()
+// Main is what the programs do after isolate.Enter: it prints the best of each way in ns.
+//
+//	PROGRAM ROUNDS [MiB of heap]
+func Main() {
 	if err := measure(os.Args[1:]); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
