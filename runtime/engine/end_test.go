@@ -140,7 +140,7 @@ func TestEndOfASessionEndsItsCalls(t *testing.T) {
 		s, _ := r.exec.FindSession("s")
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		assert.ErrorContains(t, s.End(ctx), "1 handlers are still running")
+		assert.ErrorContains(t, s.End(ctx), "1 handlers or commands are still running")
 		wg.Wait()
 		kinds := kindsIn(t, &j)
 		assert.Equal(t, journal.KindSessionEnded, kinds[len(kinds)-1], "it has ended nevertheless")

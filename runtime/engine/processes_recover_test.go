@@ -66,6 +66,29 @@ func TestRecoveryEndsProcesses(t *testing.T) {
 	})
 }
 
+// TestCommandThatWasNotStarted: what the executor stopped before is named as what it is.
+func TestCommandThatWasNotStarted(t *testing.T) {
+	w := prepareWorkshop(t, nil)
+	synctest.Test(t, func(t *testing.T) {
+		w.open(t, runtime.PolicyFunc(func(ctx context.Context, _ *runtime.PolicyInput) (runtime.Decision, error) {
+			<-ctx.Done()
+			return runtime.Decision{}, ctx.Err()
+		}))
+		turn := w.run().Turn(engine.TurnConfig{})
+		_, err := turn.StartCall(callOf("c", "make", `{}`))
+		require.NoError(t, err)
+		synctest.Wait()
+		turn.Execute(t.Context(), callOf("d", "none", `{}`)) // its outcome is durable, and what was written before it
+		next := w.crashed(t)
+		next.open(t, runtime.PolicyFunc(allowAll))
+		out := next.exec.Await(t.Context(), "s", "c")
+		assert.Equal(t, runtime.Failed, out.Kind)
+		assert.Equal(t, "the executor stopped before the command was started: nothing was done", out.Message)
+		require.NoError(t, w.exec.Shutdown(t.Context()))
+		require.NoError(t, next.exec.Shutdown(t.Context()))
+	})
+}
+
 // crash is restart with a spool.
 func crash(t *testing.T, w *workshop, names ...string) *workshop {
 	t.Helper()

@@ -29,6 +29,7 @@ type interrupted struct {
 // settle settles the call. stale says that the former owner had written nothing for longer than DefaultStale.
 func (i interrupted) settle(ctx context.Context, stale bool) {
 	c := i.c
+	command := c.tool != nil && c.tool.Spec.Command != nil
 	fate := recovery.FateOf(recovery.Facts{
 		Approved: c.progress.Life.AwaitsConsent(), Admitted: c.needsReadmission, State: c.progress.State(), Decided: i.of.Sealed != nil,
 	})
@@ -40,12 +41,12 @@ func (i interrupted) settle(ctx context.Context, stale bool) {
 		i.resubmit()
 		return
 	case recovery.NotStarted:
-		c.finish(interruption(outcomes.NotStarted()))
+		c.finish(interruption(outcomes.NotStarted(outcomes.Ran(command))))
 		return
 	}
 	i.orphan(stale)
 	settled := i.parts.Settle(ctx, c.key(), i.left, fate == recovery.Committed)
-	e := interruption(recovery.Outcome(fate, i.of, len(i.left) > 0, settled))
+	e := interruption(recovery.Outcome(fate, i.of, command, len(i.left) > 0, settled))
 	if again := (rerun{c}); fate == recovery.Interrupted && settled && !i.of.Runs && again.allowed() {
 		c.interruption = e
 		again.begin()

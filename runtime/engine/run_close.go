@@ -82,7 +82,7 @@ func (r *Run) Close(ctx context.Context) error {
 		return fmt.Errorf("run %q: %w", r.id, err)
 	}
 	if left > 0 {
-		return fmt.Errorf("run %q: %d handlers are still running: %w", r.id, left, context.Cause(ctx))
+		return fmt.Errorf("run %q: %d handlers or commands are still running: %w", r.id, left, context.Cause(ctx))
 	}
 	return nil
 }

@@ -195,7 +195,7 @@ func TestCloseRun(t *testing.T) {
 		assert.Equal(t, runtime.RunRunning, run.Status().State)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		assert.ErrorContains(t, run.Close(ctx), "1 handlers are still running")
+		assert.ErrorContains(t, run.Close(ctx), "1 handlers or commands are still running")
 		wg.Wait()
 		require.NoError(t, run.Close(t.Context()))
 		assert.Equal(t, runtime.RunFinished, run.Status().State)

@@ -100,6 +100,29 @@ func TestMissingFolder(t *testing.T) {
 	require.ErrorContains(t, err, folder)
 }
 
+// TestMissingPrivateFolders: a job ends likewise when the folder for private folders is gone.
+func TestMissingPrivateFolders(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "boxes")
+	for _, f := range forms() {
+		require.NoError(t, os.Mkdir(dir, 0o700))
+		r, err := isolate.New(isolate.Options{Folder: dir, WithoutNamespaces: f.plain})
+		require.NoError(t, err)
+		spec := &process.Spec{
+			Tier: f.tier, Limits: process.Limits{Scratch: 1 << 20}, Accepts: map[process.LimitName]process.Level{process.Scratch: process.Watched}, // there must be room for it
+		}
+		job := process.Job{Spec: spec, Program: find(t, "sh"), Argv: []string{"sh", "-c", "echo ran"}}
+		_, held := r.Enforces(spec) // as an executor asks when it opens
+		require.NoError(t, os.Remove(dir))
+		if held != nil {
+			t.Logf("this host builds no %s: %v", f.name, held)
+			continue
+		}
+		exit, err := r.Run(t.Context(), &job)
+		require.ErrorIs(t, err, process.ErrResources, f.name)
+		require.Nil(t, exit)
+	}
+}
+
 // TestReachOfTheRunner: the private folders of others and what each box reads are no places for a
 // store, a cache or the folder of the runner.
 func TestReachOfTheRunner(t *testing.T) {

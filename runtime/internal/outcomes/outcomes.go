@@ -240,9 +240,9 @@ func interrupted(kind runtime.OutcomeKind, message string) runtime.Outcome {
 	return runtime.Outcome{Kind: kind, Reason: runtime.ReasonInterrupted, Message: message}
 }
 
-// NotStarted is for a call whose executor stopped before its handler was started.
-func NotStarted() runtime.Outcome {
-	return interrupted(runtime.Failed, "the executor stopped before the handler was started: nothing was done")
+// NotStarted is for a call whose executor stopped before its handler or its command was started, as Ran names it.
+func NotStarted(ran string) runtime.Outcome {
+	return interrupted(runtime.Failed, "the executor stopped before "+ran+" was started: nothing was done")
 }
 
 // Interrupted is for a call whose executor stopped while its handler or its command was running, as Ran names it, with no commit

@@ -49,9 +49,9 @@ func FateOf(f Facts) Fate {
 
 // Outcome returns the outcome of a call whose handler was started, and whose parts have been settled as its fate
 // says: all of them if settled is true. parts says that there were some. Of a call that runs again it is the outcome
-// unless it runs (SEMANTICS 6.7).
-func Outcome(fate Fate, of *history.Call, parts, settled bool) runtime.Outcome {
-	reads, ran := of.Effects == journal.EffectsNone, outcomes.Ran(len(of.Processes) > 0)
+// unless it runs (SEMANTICS 6.7). command says that its tool is one.
+func Outcome(fate Fate, of *history.Call, command, parts, settled bool) runtime.Outcome {
+	reads, ran := of.Effects == journal.EffectsNone, outcomes.Ran(command || len(of.Processes) > 0)
 	switch name, foreign := foreignPart(of.Sealed); {
 	case fate == Committed && foreign && !reads: // whether it stands depends on a foreign transaction
 		return outcomes.EffectUnknown(ran, fmt.Sprintf("it is not known whether participant %q has committed", name))

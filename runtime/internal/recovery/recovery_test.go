@@ -80,7 +80,7 @@ func TestOutcomes(t *testing.T) {
 		for i, foreign := range row.seals {
 			of.Sealed = append(of.Sealed, journal.Seal{Participant: fmt.Sprint("p", i), Foreign: foreign})
 		}
-		out := recovery.Outcome(row.fate, of, row.parts, row.settled)
+		out := recovery.Outcome(row.fate, of, false, row.parts, row.settled)
 		assert.Equal(t, row.kind, out.Kind, "%+v", row)
 		assert.Equal(t, row.rolledBack, out.RolledBack, "%+v", row)
 		assert.Contains(t, out.Message, row.says, "%+v", row)
@@ -184,12 +184,13 @@ func TestKeys(t *testing.T) {
 	}
 }
 
-// TestOutcomeNamesTheCommand: of a call that had a process recorded, what was interrupted is a command.
+// TestOutcomeNamesTheCommand: what was interrupted is a command where the tool is one, or a process is recorded.
 func TestOutcomeNamesTheCommand(t *testing.T) {
 	of := &history.Call{}
-	assert.Contains(t, recovery.Outcome(recovery.Interrupted, of, false, true).Message, "while the handler ran")
+	assert.Contains(t, recovery.Outcome(recovery.Interrupted, of, false, false, true).Message, "while the handler ran")
+	assert.Contains(t, recovery.Outcome(recovery.Interrupted, of, true, false, true).Message, "while the command ran")
 	of.Processes = []journal.Process{{}}
-	assert.Contains(t, recovery.Outcome(recovery.Interrupted, of, false, true).Message, "while the command ran")
+	assert.Contains(t, recovery.Outcome(recovery.Interrupted, of, false, false, true).Message, "while the command ran")
 	of.Runs = true
-	assert.Contains(t, recovery.Outcome(recovery.Interrupted, of, false, true).Message, "while the command ran")
+	assert.Contains(t, recovery.Outcome(recovery.Interrupted, of, false, false, true).Message, "while the command ran")
 }
