@@ -68,6 +68,12 @@ type rig struct {
 	log                 io.Writer
 }
 
+// growth is the bar of what may grow with the calls, and hardly faster: the exponent of its processor time.
+func (r *rig) growth(figure string, few, many float64) bar {
+	exponent := math.Log(many/few) / math.Log(float64(r.many.calls)/float64(r.few.calls))
+	return bar{figure, exponent, 1.1, false, "", fmt.Sprintf("%.3f and %.3f s", few, many)}
+}
+
 // child runs a measurement in a process of its own, and returns the processor time of it too, as "cpu".
 func (r *rig) child(ctx context.Context, program, what string, m made) (figures, error) {
 	fmt.Fprintf(r.log, "%s: %s of %d calls\n", time.Now().Format(time.TimeOnly), what, m.calls)
@@ -139,40 +145,11 @@ func (r *rig) bars(ctx context.Context) (bars []bar, err error) {
 		if err != nil {
 			return nil, err
 		}
-		exponent := math.Log(many["cpu"]/few["cpu"]) / math.Log(float64(r.many.calls)/float64(r.few.calls))
-		bars = append(bars, bar{what + ": exponent of its CPU", exponent, 1.1, false, "", fmt.Sprintf("%.3f and %.3f s", few["cpu"], many["cpu"])})
+		bars = append(bars, r.growth(what+": exponent of its CPU", few["cpu"], many["cpu"]))
 	}
-	return r.verbs(ctx, bars)
-}
-
-// verbs measures the processor time of the verbs that read a store.
-func (r *rig) verbs(ctx context.Context, bars []bar) ([]bar, error) {
-	for _, v := range []struct {
-		args []string
-		call bool
-	}{
-		{[]string{"approvals", "list"}, false},
-		{[]string{"grants", "list"}, false},
-		{[]string{"calls", "list", "--unresolved"}, false},
-		{[]string{"audit", "show"}, true},
-	} {
-		var times [2][]float64
-		for range turns {
-			for i, m := range []made{r.few, r.many} {
-				args := append(append([]string{}, v.args...), "--store", m.path)
-				if v.call {
-					session, call := m.lastCall()
-					args = append(args, "--session", session, "--call", call)
-				}
-				cmd := exec.CommandContext(ctx, r.ambit, args...)
-				if out, err := cmd.CombinedOutput(); err != nil {
-					return nil, fmt.Errorf("ambit %v: %w: %s", args, err, out)
-				}
-				times[i] = append(times[i], (cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()).Seconds())
-			}
-		}
-		few, many := median(times[0]), median(times[1])
-		bars = append(bars, bar{fmt.Sprintf("CPU of ambit %s %s, to that of 10,000 calls", v.args[0], v.args[1]), many / few, 2, false, "", fmt.Sprintf("%.3f and %.3f s", few, many)})
+	cut, err := r.cut(ctx)
+	if err != nil {
+		return nil, err
 	}
-	return bars, nil
+	return r.verbs(ctx, append(bars, cut))
 }

@@ -39,31 +39,43 @@ func (r *rig) against(ctx context.Context, commit string) (bars []bar, err error
 	if err != nil {
 		return nil, err
 	}
+	earlier, err := build(ctx, tree, filepath.Join(r.dir, "ambit-before"), "./cmd/ambit")
+	if err != nil {
+		return nil, err
+	}
 	old := made{filepath.Join(r.dir, "old.db"), r.many.calls}
 	if _, err := r.child(ctx, former, "generate", old); err != nil {
 		return nil, err
 	}
-	then, now := map[string][]figures{}, map[string][]figures{}
+	var then, now []figures
+	var verifies [2][]float64
 	for turn := range 2 * turns {
-		for _, what := range []string{"verify", "durable"} {
-			if what == "verify" && turn >= turns {
-				continue
+		if turn < turns {
+			for i, of := range []struct {
+				ambit string
+				m     made
+			}{{earlier, old}, {r.ambit, r.many}} {
+				cpu, err := r.verify(ctx, of.ambit, of.m)
+				if err != nil {
+					return nil, err
+				}
+				verifies[i] = append(verifies[i], cpu)
 			}
-			f, err := r.child(ctx, former, what, old)
-			if err != nil {
-				return nil, err
-			}
-			then[what] = append(then[what], f)
-			if f, err = r.child(ctx, r.program, what, r.many); err != nil {
-				return nil, err
-			}
-			now[what] = append(now[what], f)
 		}
+		f, err := r.child(ctx, former, "durable", old)
+		if err != nil {
+			return nil, err
+		}
+		then = append(then, f)
+		if f, err = r.child(ctx, r.program, "durable", r.many); err != nil {
+			return nil, err
+		}
+		now = append(now, f)
 	}
-	v, w := medians(then["verify"]), medians(now["verify"])
-	c, d := medians(then["durable"]), medians(now["durable"])
+	v, w := median(verifies[0]), median(verifies[1])
+	c, d := medians(then), medians(now)
 	return []bar{
-		{"speed of verify --full, to that of " + commit, v["cpu"] / w["cpu"], 0.8, true, "", fmt.Sprintf("%.3f and %.3f s of CPU", v["cpu"], w["cpu"])},
+		{"speed of ambit audit verify, to that of " + commit, v / w, 0.8, true, "", fmt.Sprintf("%.3f and %.3f s of CPU", v, w)},
 		{"CPU of durable calls, to those of " + commit, d["cpu"] / c["cpu"], noise, false, quiet, fmt.Sprintf("%.3f and %.3f s", c["cpu"], d["cpu"])},
 		{"a durable call, to one of " + commit, d["one"] / c["one"], noise, false, quiet, fmt.Sprintf("%.0f and %.0f µs", c["one"], d["one"])},
 		{"calls of 32 callers a second, to those of " + commit, d["all"] / c["all"], 1 / noise, true, quiet, fmt.Sprintf("%.0f and %.0f", c["all"], d["all"])},

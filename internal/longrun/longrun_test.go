@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -18,7 +19,13 @@ import (
 func TestAMadeStoreIsOneOfAnExecutor(t *testing.T) {
 	m := made{filepath.Join(t.TempDir(), "a.db"), 1200}
 	require.NoError(t, generate(t.Context(), m))
-	_, err := verify(t.Context(), m)
+	dir := t.TempDir()
+	ambit, err := build(t.Context(), "../..", filepath.Join(dir, "ambit"), "./cmd/ambit")
+	require.NoError(t, err)
+	rig := &rig{dir: dir, ambit: ambit, few: m, many: m, log: io.Discard}
+	_, err = rig.verify(t.Context(), ambit, m)
+	require.NoError(t, err)
+	_, err = rig.cutCopy(t.Context(), m)
 	require.NoError(t, err)
 	r, err := sqlite.OpenReader(m.path, sqlite.WithKeys(m.path+".keys"))
 	require.NoError(t, err)

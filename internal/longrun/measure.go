@@ -27,7 +27,7 @@ type measurement func(ctx context.Context, m made) (figures, error)
 // measurements are those of children by name.
 var measurements = map[string]measurement{
 	"generate": func(ctx context.Context, m made) (figures, error) { return figures{}, generate(ctx, m) },
-	"start":    start, "session": session, "verify": verify, "export": export, "durable": durable, "archive": archive,
+	"start":    start, "session": session, "export": export, "durable": durable, "archive": archive,
 }
 
 // start opens a store and recovers an executor: how long that takes, and the heap that is left after it.
@@ -120,33 +120,6 @@ func session(ctx context.Context, m made) (figures, error) {
 	}
 	f["few"], f["many"] = slices.Min(small), slices.Min(large) // what else runs on the machine only adds
 	return f, errors.Join(few.exec.Shutdown(ctx), many.exec.Shutdown(ctx))
-}
-
-// verify reads and verifies a store.
-func verify(ctx context.Context, m made) (figures, error) {
-	r, err := sqlite.OpenReader(m.path)
-	if err != nil {
-		return nil, err
-	}
-	verifier, err := audit.ReadVerifier(m.key() + audit.PublicSuffix)
-	if err != nil {
-		return nil, err
-	}
-	f, err := os.Open(m.anchor())
-	if err != nil {
-		return nil, err
-	}
-	notes, err := audit.ReadAnchors(f, verifier.Name())
-	if err = errors.Join(err, f.Close()); err != nil {
-		return nil, err
-	}
-	began := time.Now()
-	report, err := audit.Verify(ctx, audit.NewSource(r, r), verifier, notes)
-	took := time.Since(began)
-	if err == nil && report.Verdict != audit.VerdictOK {
-		err = fmt.Errorf("the verdict is %s: %v", report.Verdict, report.Bad)
-	}
-	return figures{"seconds": took.Seconds()}, errors.Join(err, r.Close())
 }
 
 // export writes all entries to nowhere.

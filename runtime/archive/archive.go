@@ -4,15 +4,19 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"golang.org/x/mod/sumdb/note"
 	"golang.org/x/mod/sumdb/tlog"
 
 	"github.com/ambit-tools/ambit/runtime/audit"
+	"github.com/ambit-tools/ambit/runtime/internal/disk"
+	"github.com/ambit-tools/ambit/runtime/journal"
 	"github.com/ambit-tools/ambit/runtime/segment"
 	"github.com/ambit-tools/ambit/runtime/sqlite"
 )
@@ -31,6 +35,8 @@ type Config struct {
 	// Forget is the time before which ended calls are forgotten, so that their ids may be used again. The default, none, is wrong
 	// where sessions go on for ever: what they hold grows with every call.
 	Forget time.Time
+	// Folder is the folder To, where that is not on the disk of the system but on a simulated one. The default, none, is wrong nowhere else.
+	Folder disk.Dir
 }
 
 // Done is what Write has done.
@@ -57,14 +63,17 @@ func (e *Refusal) Hint() string { return e.Remedy }
 
 // Write archives. An error that is a [*Refusal] says that there is nothing to archive, and why.
 func Write(ctx context.Context, cfg *Config) (*Done, error) {
-	to, err := filepath.Abs(cfg.To)
-	if err != nil {
-		return nil, err
-	}
 	if err := cfg.Store.Sweep(ctx); err != nil { // what a crash has left of the archive before
 		return nil, err
 	}
-	a := &archiving{Config: cfg, to: to}
+	a := &archiving{Config: cfg}
+	folder, err := a.place()
+	if err != nil {
+		return nil, err
+	}
+	if folder != nil {
+		defer folder.Close()
+	}
 	if a.Config.Snapshot == nil {
 		own := *cfg
 		own.Snapshot = a.snapshot
@@ -77,8 +86,8 @@ func Write(ctx context.Context, cfg *Config) (*Done, error) {
 		return nil, err
 	}
 	h := &a.header
-	if info, err := os.Stat(to); err == nil && info.IsDir() {
-		a.to = filepath.Join(to, fmt.Sprintf("%012d-%012d.segment", h.First, h.Last))
+	if a.folder {
+		a.to = filepath.Join(a.to, fmt.Sprintf("%012d-%012d.segment", h.First, h.Last))
 	}
 	info, err := a.write(ctx)
 	if err != nil {
@@ -91,18 +100,41 @@ func Write(ctx context.Context, cfg *Config) (*Done, error) {
 	return &Done{First: h.First, Last: h.Last, File: a.to, Bytes: info.Bytes, Held: a.held}, nil
 }
 
+// place finds the folder of the file. It returns what is to be closed.
+func (a *archiving) place() (opened io.Closer, err error) {
+	if a.to, err = filepath.Abs(a.To); err != nil {
+		return nil, err
+	}
+	if a.dir, a.folder = a.Folder, true; a.dir != nil {
+		return nil, nil
+	}
+	in := a.to
+	if info, err := os.Stat(in); err != nil || !info.IsDir() {
+		in, a.folder = filepath.Dir(in), false
+	}
+	if a.dir, err = disk.Open(in); err != nil {
+		return nil, fmt.Errorf("write the segment %q: %w", a.to, err)
+	}
+	return a.dir, nil
+}
+
 // An archiving is a Write that is under way.
 type archiving struct {
 	*Config
+	dir    disk.Dir // with the file
 	to     string
+	folder bool // to is dir: the file is named by its entries
 	header segment.Header
 	fit    []audit.Proof // checkpoints at which the segment may end
 	held   string        // what holds back later ones
+
+	batch []journal.Entry // snapshots that are appended together
+	head  uint64          // the entry before them
 }
 
 // write writes the segment, or takes over one that was written before.
 func (a *archiving) write(ctx context.Context) (segment.Info, error) {
-	info, err := segment.Write(ctx, a.to, a.header, a.Store)
+	info, err := segment.WriteOn(ctx, a.dir, a.to, a.header, a.Store)
 	if !errors.Is(err, fs.ErrExist) {
 		return info, err
 	}
@@ -115,7 +147,7 @@ func (a *archiving) write(ctx context.Context) (segment.Info, error) {
 
 // adopt proves a segment that is there, and returns what segment.Write would have if it has the entries to archive.
 func (a *archiving) adopt(ctx context.Context) (info segment.Info, err error) {
-	f, err := segment.Open(a.to)
+	f, err := segment.OpenOn(a.dir, a.to)
 	if err != nil {
 		return info, err
 	}
@@ -127,7 +159,7 @@ func (a *archiving) adopt(ctx context.Context) (info segment.Info, err error) {
 	if err := errors.Join(f.Signed(a.Verifier), f.Prove(ctx)); err != nil {
 		return info, err
 	}
-	size, err := os.Stat(a.to)
+	size, err := a.dir.Lstat(filepath.Base(a.to))
 	if err != nil {
 		return info, err
 	}
@@ -137,12 +169,15 @@ func (a *archiving) adopt(ctx context.Context) (info segment.Info, err error) {
 // last returns the checkpoint at which the segment ends: the largest one, or, where a crash has left a segment that begins
 // there, the one of that.
 func (a *archiving) last() *audit.Proof {
-	names := []string{a.to}
-	if info, err := os.Stat(a.to); err == nil && info.IsDir() {
-		names, _ = filepath.Glob(filepath.Join(a.to, fmt.Sprintf("%012d-*.segment", a.header.First))) // the pattern is one
+	names := []string{filepath.Base(a.to)}
+	if a.folder {
+		names, _ = a.dir.List() // without the names, Write refuses to replace a file
 	}
 	for _, name := range names {
-		f, err := segment.Open(name)
+		if a.folder && !strings.HasPrefix(name, fmt.Sprintf("%012d-", a.header.First)) {
+			continue
+		}
+		f, err := segment.OpenOn(a.dir, name)
 		if err != nil {
 			continue // it is not there, or Write refuses it by its name
 		}

@@ -46,7 +46,7 @@ func (a *archiving) settle(ctx context.Context) error {
 			return err
 		}
 	}
-	return nil
+	return a.flush(ctx)
 }
 
 // sessions returns the sessions that have entries among those to archive, and what belongs to none.
@@ -111,15 +111,34 @@ func (a *archiving) snapshot(ctx context.Context, session string, last uint64, f
 // pageCalls is how many ended calls make a page at least.
 const pageCalls = 256
 
-// append appends a record, and returns its position.
+// batch is how many snapshots and pages are appended at once: an append waits for the disk.
+const batch = 256
+
+// append appends a record with the next batch, and returns its position.
 func (a *archiving) append(ctx context.Context, r *journal.Record) (uint64, error) {
-	head, err := a.Store.Head(ctx)
+	if len(a.batch) == 0 {
+		head, err := a.Store.Head(ctx)
+		if err != nil {
+			return 0, err
+		}
+		a.head = head
+	}
+	e, err := journal.NewEntry(a.head+uint64(len(a.batch))+1, r, nil)
 	if err != nil {
 		return 0, err
 	}
-	e, err := journal.NewEntry(head+1, r, nil)
-	if err != nil {
-		return 0, err
+	if a.batch = append(a.batch, e); len(a.batch) >= batch {
+		return e.Seq, a.flush(ctx)
 	}
-	return e.Seq, a.Store.Append(ctx, []journal.Entry{e})
+	return e.Seq, nil
+}
+
+// flush appends what no batch was full of.
+func (a *archiving) flush(ctx context.Context) error {
+	if len(a.batch) == 0 {
+		return nil
+	}
+	err := a.Store.Append(ctx, a.batch)
+	a.batch = nil
+	return err
 }

@@ -104,6 +104,6 @@ func TestArchivedIDsAreUsed(t *testing.T) {
 	out := turn.Execute(t.Context(), callOf("c1", "file_read", goodInput))
 	assert.Equal(t, runtime.Denied, out.Kind)
 	assert.Equal(t, runtime.ReasonCallIDReused, out.Reason)
-	assert.Contains(t, out.Message, "is archived: it is entry ")
+	assert.Contains(t, out.Message, "are archived: its outcome is entry ")
 	assert.Equal(t, runtime.Completed, turn.Execute(t.Context(), callOf("c39", "file_read", goodInput)).Kind, "it is in memory")
 }

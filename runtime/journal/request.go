@@ -125,12 +125,26 @@ func (r *Request) Add(seq uint64, c *RequestChange) {
 	r.Steps = append(r.Steps, RequestStep{seq, c.What})
 }
 
-// consents is in every leaf that tells of requests or grants, and seldom in another.
-var consents = []byte(`"consent":[`)
+// consents is, with a bracket, in every leaf that tells of requests or grants, and seldom in another.
+var consents = []byte(`"consent":`)
+
+// tells reports whether a leaf has consents and a bracket. Brackets are few, so that finding them takes a tenth of what looking
+// for the text does, in a verification of all entries.
+func tells(leaf []byte) bool {
+	for at := 0; ; at++ {
+		n := bytes.IndexByte(leaf[at:], '[')
+		if n < 0 {
+			return false
+		}
+		if at += n; bytes.HasSuffix(leaf[:at], consents) {
+			return true
+		}
+	}
+}
 
 // RequestChanges returns what an entry says of requests; nothing where its leaf cannot be read.
 func RequestChanges(e *Entry) (list []RequestChange) {
-	if !bytes.Contains(e.Leaf, consents) {
+	if !tells(e.Leaf) {
 		return nil
 	}
 	var r struct {

@@ -39,9 +39,12 @@ func Open(path string) (*File, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open the segment %q: %w", path, err)
 	}
-	f, err := open(dir, filepath.Base(path), path)
+	f, err := OpenOn(dir, path)
 	return f, errors.Join(err, dir.Close())
 }
+
+// OpenOn is [Open] in a directory that is open, as [WriteOn] is Write.
+func OpenOn(dir disk.Dir, path string) (*File, error) { return open(dir, filepath.Base(path), path) }
 
 // open is Open in a directory.
 func open(dir disk.Dir, name, path string) (*File, error) {

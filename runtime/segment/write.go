@@ -36,8 +36,15 @@ func Write(ctx context.Context, path string, h Header, src Reader) (Info, error)
 	if err != nil {
 		return Info{}, fmt.Errorf("write the segment %q: %w", path, err)
 	}
+	info, err := WriteOn(ctx, dir, path, h, src)
+	return info, errors.Join(err, dir.Close())
+}
+
+// WriteOn is [Write] in a directory that is open: a real one or that of a simulated disk. path is how errors name the file, which
+// gets the last part of it as its name.
+func WriteOn(ctx context.Context, dir disk.Dir, path string, h Header, src Reader) (Info, error) {
 	info, err := write(ctx, dir, filepath.Base(path), path, h, src)
-	if err = errors.Join(err, dir.Close()); err != nil {
+	if err != nil {
 		return Info{}, fmt.Errorf("write the segment %q: %w", path, err)
 	}
 	return info, nil

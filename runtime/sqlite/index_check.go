@@ -1,13 +1,14 @@
 package sqlite
 
 import (
+	"bytes"
 	"context"
 	"database/sql"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"hash/maphash"
 	"strconv"
-	"strings"
 	"sync"
 	"time"
 
@@ -24,7 +25,8 @@ type IndexCheck struct {
 
 	mu   sync.Mutex
 	seen []uint64 // bits of positions
-	sums map[uint64]sum
+	sums []sum    // of the parts
+	text []byte   // room for a statement
 }
 
 // part is how many entries have a sum of their own, so that the comparison can begin behind any of them.
@@ -35,9 +37,9 @@ type sum [2]uint64
 
 // CheckIndex begins a comparison of the entries up to the last one that the index covers.
 func (r *Reader) CheckIndex(ctx context.Context) (*IndexCheck, error) {
-	c := &IndexCheck{r: r, seeds: [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}, sums: map[uint64]sum{}}
+	c := &IndexCheck{r: r, seeds: [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}}
 	err := r.rows(ctx, func(rows *sql.Rows) error { return rows.Scan(&c.bound) }, "SELECT indexed FROM owner")
-	c.seen = make([]uint64, c.bound/64+1)
+	c.seen, c.sums = make([]uint64, c.bound/64+1), make([]sum, c.bound/part+1)
 	return c, err
 }
 
@@ -53,7 +55,7 @@ func (c *IndexCheck) Note(list []journal.Entry) {
 		}
 		c.seen[e.Seq/64] |= bit
 		if e.Call != "" {
-			c.add(c.sums, e.Seq, "call", e.Session, e.Call, time.Time{})
+			add(c, c.sums, e.Seq, "call", e.Session, e.Call, time.Time{})
 		}
 		for _, change := range journal.RequestChanges(e) {
 			if change.What != journal.GrantUsed {
@@ -83,23 +85,26 @@ func (w watchedReader) Read(ctx context.Context, after uint64, limit int) ([]jou
 	return list, err
 }
 
-// add adds a statement about an entry to sums.
-func (c *IndexCheck) add(to map[uint64]sum, seq uint64, what, session, id string, until time.Time) {
-	text := what + "\x00" + strconv.FormatUint(seq, 10) + "\x00" + strconv.Itoa(len(session)) + session + id + "\x00" + strconv.FormatInt(instant(until), 10)
-	s := to[seq/part]
+// add adds a statement about an entry to sums. The lock is held.
+func add[T string | []byte](c *IndexCheck, to []sum, seq uint64, what string, session, id T, until time.Time) {
+	text := binary.AppendUvarint(c.text[:0], seq)
+	text = binary.AppendVarint(text, instant(until))
+	text = append(binary.AppendUvarint(text, uint64(len(what))), what...)
+	text = append(binary.AppendUvarint(text, uint64(len(session))), session...)
+	c.text = append(text, id...)
+	s := &to[seq/part]
 	for i := range s {
-		s[i] += maphash.String(c.seeds[i], text)
+		s[i] += maphash.Bytes(c.seeds[i], c.text)
 	}
-	to[seq/part] = s
 }
 
 // step adds what an entry changes of a request.
-func (c *IndexCheck) step(to map[uint64]sum, seq uint64, session string, change *journal.RequestChange) {
+func (c *IndexCheck) step(to []sum, seq uint64, session string, change *journal.RequestChange) {
 	what := string(change.What)
 	if change.What == journal.RequestAsked {
 		what += change.Call
 	}
-	c.add(to, seq, what, session, change.ID, change.Until)
+	add(c, to, seq, what, session, change.ID, change.Until)
 }
 
 // from returns the part of the entries from which on all were added.
@@ -123,7 +128,7 @@ func (c *IndexCheck) Compare(ctx context.Context, after uint64) error {
 	if _, err := c.r.Read(ctx, 0, 1); errors.As(err, &archived) { // segments may have been read: the index has left those entries
 		after = max(after, archived.Last)
 	}
-	indexed := map[uint64]sum{}
+	indexed := make([]sum, len(c.sums))
 	if err := c.calls(ctx, indexed); err != nil {
 		return err
 	}
@@ -142,28 +147,30 @@ func (c *IndexCheck) Compare(ctx context.Context, after uint64) error {
 func (c *IndexCheck) wrong(seq uint64, what string) error { return &IndexError{c.r.path, seq, what} }
 
 // calls adds what the index says of calls.
-func (c *IndexCheck) calls(ctx context.Context, to map[uint64]sum) error {
-	return c.r.rows(ctx, func(rows *sql.Rows) error {
-		var session, call, entries string
-		var first uint64
-		if err := rows.Scan(&first, &session, &call, &entries); err != nil {
-			return err
-		}
-		for text := range strings.SplitSeq(entries, ",") {
-			seq, err := strconv.ParseUint(text, 10, 63)
+func (c *IndexCheck) calls(ctx context.Context, to []sum) error {
+	if c.r.shut.Load() {
+		return fmt.Errorf("read %q: %w", c.r.path, journal.ErrClosed)
+	}
+	err := c.r.pages.Calls(ctx, func(first uint64, session, call, entries []byte) error {
+		for text := range bytes.SplitSeq(entries, []byte{','}) {
+			seq, err := strconv.ParseUint(string(text), 10, 63)
 			if err != nil {
 				return c.wrong(first, "the entries of a call are no list of positions")
 			}
 			if seq <= c.bound {
-				c.add(to, seq, "call", session, call, time.Time{})
+				add(c, to, seq, "call", session, call, time.Time{})
 			}
 		}
 		return nil
-	}, "SELECT first, session, call, entries FROM call")
+	})
+	if wrong := (*IndexError)(nil); err == nil || errors.As(err, &wrong) {
+		return err
+	}
+	return fmt.Errorf("read %q: %w", c.r.path, err)
 }
 
 // requests adds what the index says of requests. What a row says besides follows from its entries.
-func (c *IndexCheck) requests(ctx context.Context, to map[uint64]sum) error {
+func (c *IndexCheck) requests(ctx context.Context, to []sum) error {
 	return c.r.rows(ctx, func(rows *sql.Rows) error {
 		var open int64
 		var live sql.NullInt64

@@ -75,6 +75,9 @@ func (w *world) check() error {
 		return err
 	}
 	for i, k := range all {
+		if err := w.fetch(k.id, &outs[i]); err != nil {
+			return err
+		}
 		if err := w.checkCall(k, waiting[k.id], &outs[i]); err != nil {
 			return fmt.Errorf("call %s of %s: %w", k.id, k.kind.name, err)
 		}
@@ -213,6 +216,8 @@ func (w *world) checkUndo(k *known) error {
 	})
 	result, code := action.ResultOf(res)
 	w.say("undo %s once more: %v %v", k.id, result, code)
+	code, bad := w.fate(k.id, code)
+	err = errors.Join(err, bad)
 	if err == nil && !k.undone {
 		w.tally[fmt.Sprintf("undo in flight: %v %v", result, code)]++
 	}
@@ -222,6 +227,8 @@ func (w *world) checkUndo(k *known) error {
 	case code == action.CodeJournalUnavailable:
 		w.lost = true
 	case code == action.CodeExpired && w.ending():
+	case code == action.CodeNotUndoable && !k.undone:
+		w.m.note(func(*model) { k.undoing = false })
 	case code != action.CodeAlreadyUndone && (k.undone || res != nil):
 		return fmt.Errorf("it is %v %v", result, code)
 	case !k.undone:
@@ -364,7 +371,7 @@ func (w *world) checkRules() error {
 // checkAudit verifies the audit log, with all notes that were anchored.
 func (w *world) checkAudit() error {
 	var anchors [][]byte
-	w.m.note(func(m *model) { anchors = m.anchors })
+	w.m.note(func(m *model) { anchors = after(m.low, m.anchors) })
 	report, err := audit.Verify(w.ctx, audit.NewSource(w.shop, w.shop), w.verifier, anchors)
 	switch {
 	case err != nil:

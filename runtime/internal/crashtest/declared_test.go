@@ -127,7 +127,7 @@ func TestRecoveredUnderAnyDeclaration(t *testing.T) {
 		for range crashes {
 			require.NoError(t, w.life())
 			w.m.restart()
-			history, err := w.store.Read(t.Context(), 0, 1<<20)
+			history, err := w.readAll()
 			require.NoError(t, err)
 			told := toldIn(t, history)
 			for name, change := range changes {

@@ -22,6 +22,9 @@
 //     for it;
 //   - files are, to the byte, those of the calls that completed and were not undone,
 //     and nothing is unsettled;
+//   - what was archived, which happens at random moments, is in segments that the store names and that prove themselves: an
+//     archived call answers call_id_reused, and its outcome there is the one that was told; it is not undone any more; the
+//     store never begins further down than before;
 //   - the rules know what these outcomes say, by WhatIf and by the counts of the run;
 //   - the audit log verifies, with all notes that were anchored;
 //   - once a write or a sync has failed calls are denied journal_unavailable.

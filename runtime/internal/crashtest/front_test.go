@@ -19,16 +19,17 @@ type front struct {
 	m *machine
 
 	mu      sync.Mutex
-	entries []journal.Entry
+	entries []journal.Entry // all, also those that were archived
+	low     uint64          // of these: the last one
 	list    []sqlite.Checkpoint
 }
 
 var errDead = errors.New("the machine is dead")
 
-// load reads all that the store has.
-func (f *front) load(ctx context.Context) (err error) {
-	f.entries, err = f.Store.Read(ctx, 0, 1<<20)
-	if err == nil {
+// load takes all entries, and reads the checkpoints of the store.
+func (f *front) load(ctx context.Context, all []journal.Entry) (err error) {
+	f.entries = all
+	if f.low, err = f.Store.Archived(ctx); err == nil {
 		f.list, err = f.Store.Checkpoints(ctx)
 	}
 	return err
@@ -49,9 +50,12 @@ func (f *front) Append(ctx context.Context, entries []journal.Entry) error {
 }
 
 // Read implements journal.Journal.
-func (f *front) Read(_ context.Context, after uint64, limit int) ([]journal.Entry, error) {
+func (f *front) Read(ctx context.Context, after uint64, limit int) ([]journal.Entry, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	if after < f.low {
+		return f.Store.Read(ctx, after, limit) // which says where they are
+	}
 	rest := f.entries[min(after, uint64(len(f.entries))):]
 	return slices.Clip(rest[:min(limit, len(rest))]), nil
 }

@@ -16,7 +16,7 @@ import (
 
 // checkHoldings compares what a start reads of a journal with what all entries say: what sessions have, by the
 // checkpoint and by all entries, and the sessions that are loaded.
-func checkHoldings(ctx context.Context, j journal.Journal, e *rules.Engine, whole *history.History) error {
+func checkHoldings(ctx context.Context, j, entries journal.Journal, e *rules.Engine, whole *history.History, low uint64) error {
 	common, err := history.ReadSession(ctx, j, e, bookKey, "")
 	if err != nil {
 		return err
@@ -25,7 +25,7 @@ func checkHoldings(ctx context.Context, j journal.Journal, e *rules.Engine, whol
 	if err := held.Read(ctx, j, common.Others); err != nil {
 		return err
 	}
-	if err := all.Read(ctx, j, nil); err != nil {
+	if err := all.Read(ctx, entries, nil); err != nil {
 		return err
 	}
 	if got, want := held.Checkpoint(time.Time{}), all.Checkpoint(time.Time{}); !reflect.DeepEqual(got, want) {
@@ -49,11 +49,11 @@ func checkHoldings(ctx context.Context, j journal.Journal, e *rules.Engine, whol
 			return fmt.Errorf("request %s is of session %q, and not of %q", r.ID, got, r.Session)
 		}
 	}
-	return checkSessions(ctx, j, e, common, whole)
+	return checkSessions(ctx, j, e, common, whole, low)
 }
 
 // checkSessions compares all sessions, as a start reads them, with what all entries say.
-func checkSessions(ctx context.Context, j journal.Journal, e *rules.Engine, common *history.Single, whole *history.History) error {
+func checkSessions(ctx context.Context, j journal.Journal, e *rules.Engine, common *history.Single, whole *history.History, low uint64) error {
 	var ids []string
 	for id := range whole.Sessions {
 		ids = append(ids, id)
@@ -62,14 +62,26 @@ func checkSessions(ctx context.Context, j journal.Journal, e *rules.Engine, comm
 	if err != nil {
 		return err
 	}
-	if len(some.Sessions) != len(ids) || !reflect.DeepEqual(some.Calls, kept(whole)) || !reflect.DeepEqual(some.Commands, whole.Commands) {
-		return fmt.Errorf("read by session the calls are %+v, and not %+v", some.Calls, kept(whole))
+	calls, archived := apart(kept(whole, low), low)
+	if len(some.Sessions) != len(ids) || !reflect.DeepEqual(some.Calls, calls) || !reflect.DeepEqual(some.Commands, whole.Commands) {
+		return fmt.Errorf("read by session the calls are %+v, and not %+v", some.Calls, calls)
 	}
 	for id, of := range whole.Sessions {
 		got, want := *some.Sessions[id], *of
+		if got.Over && got.Principal == "" && want.Over { // all of it is archived
+			continue
+		}
 		if !reflect.DeepEqual(got.State.Snapshot(), want.State.Snapshot()) {
 			return fmt.Errorf("the rules of session %q are not as the entries say", id)
 		}
+		var refs []journal.EndedCall
+		for _, c := range got.Archived {
+			refs = append(refs, plain(c))
+		}
+		if !reflect.DeepEqual(refs, archived[id]) {
+			return fmt.Errorf("session %q has the archived calls %+v, and not %+v", id, refs, archived[id])
+		}
+		got.Archived = nil
 		if got.State, want.State = nil, nil; !reflect.DeepEqual(got, want) {
 			return fmt.Errorf("session %q is %+v, and not %+v", id, got, want)
 		}
@@ -80,9 +92,31 @@ func checkSessions(ctx context.Context, j journal.Journal, e *rules.Engine, comm
 	return nil
 }
 
-// kept returns the calls of a history without those that their sessions forgot when they ended.
-func kept(whole *history.History) (list []*history.Call) {
+// apart returns the calls that the store has, and references to the others by session.
+func apart(all []*history.Call, low uint64) (list []*history.Call, archived map[string][]journal.EndedCall) {
+	archived = map[string][]journal.EndedCall{}
+	for _, c := range all {
+		if c.Opened > low {
+			list = append(list, c)
+		} else {
+			archived[c.Session] = append(archived[c.Session], referred(c))
+		}
+	}
+	return list, archived
+}
+
+// kept returns the calls of a history without those that their sessions forgot when they ended, and without the outputs
+// of archived calls that others repeat.
+func kept(whole *history.History, low uint64) (list []*history.Call) {
+	archived := map[journal.CallKey]bool{}
 	for _, c := range whole.Calls {
+		archived[journal.CallKey{Session: c.Session, Call: c.ID}] = c.Opened <= low
+		if o := c.Outcome; o != nil && c.Opened > low && archived[journal.CallKey{Session: c.Session, Call: o.Of}] {
+			bare, out := *c, *o
+			out.Output, out.Artifact = nil, nil
+			bare.Outcome = &out
+			c = &bare
+		}
 		if !whole.Sessions[c.Session].Over || c.OutlivesSession() {
 			list = append(list, c)
 		}

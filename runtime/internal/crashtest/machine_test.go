@@ -102,6 +102,15 @@ func (m *machine) soon() {
 	}
 }
 
+// later lets the power go that many operations later.
+func (m *machine) later(n int) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.left > 0 {
+		m.left += n
+	}
+}
+
 // dead reports whether the power is gone: what happens now happens nowhere.
 func (m *machine) dead() bool {
 	m.mu.Lock()

@@ -18,6 +18,7 @@ type model struct {
 	ending  bool     // a caller waits for the session to be ended
 	ended   int      // sessions, before the present one
 	late    bool     // there was an effect of a call whose outcome had been told
+	low     uint64   // the last entry that was archived
 	anchors [][]byte // notes that were anchored
 	grants  []string // ids of those that an approver was told of
 	procs   []*proc  // programs that ran

@@ -1,6 +1,7 @@
 package crashtest
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/ambit-tools/ambit/runtime/consent"
@@ -146,7 +147,7 @@ func (w *world) ask(id string) error {
 		out = w.exec.Session(w.session()).Await(w.ctx, id)
 		return nil
 	})
-	if err != nil {
+	if err = errors.Join(err, w.fetch(id, &out)); err != nil {
 		return err
 	}
 	w.m.note(func(m *model) { err = w.hear(m, m.call(id), &out) })
@@ -185,6 +186,10 @@ func (w *world) undoCall(id string) error {
 	})
 	result, code := action.ResultOf(res)
 	w.say("undo %s: %v %v", id, result, code)
+	code, bad := w.fate(id, code)
+	if err = errors.Join(err, bad); err != nil {
+		return err
+	}
 	w.m.note(func(m *model) {
 		w.aim(3)
 		k := m.call(id)
@@ -197,6 +202,8 @@ func (w *world) undoCall(id string) error {
 		case drifts && code == action.CodeDrift:
 		case !drifts && !k.undone && (res == nil || again && code == action.CodeAlreadyUndone):
 			m.reverted(k)
+		case code == action.CodeNotUndoable:
+			k.undoing = false
 		case w.faulty && (code == action.CodeHandlerError || code == action.CodeCommitFailed):
 			w.broken = true
 		default:

@@ -142,7 +142,7 @@ func (w *world) remember() error {
 // marks.
 func (w *world) recorded() (started map[string]string, ended map[string]int, err error) {
 	started, ended = map[string]string{}, map[string]int{}
-	entries, err := w.shop.Read(w.ctx, 0, 1<<20)
+	entries, err := w.entries()
 	for i := range entries {
 		r, bad := journal.Decode(entries[i].Leaf)
 		switch {

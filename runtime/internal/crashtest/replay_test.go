@@ -70,7 +70,11 @@ func TestReplays(t *testing.T) {
 
 // replay replays the journal.
 func (w *world) replay(ctx context.Context, c *replay.Candidate) error {
-	report, err := replay.Run(ctx, w.shop, c)
+	j, err := w.whole()
+	if err != nil {
+		return err
+	}
+	report, err := replay.Run(ctx, j, c)
 	if err != nil {
 		return err
 	}

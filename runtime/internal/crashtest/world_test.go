@@ -35,6 +35,7 @@ type world struct {
 	seed   uint64
 	rng    *rand.Rand
 	snaps  *rand.Rand // when snapshots are written
+	cuts   *rand.Rand // when entries are archived
 	log    []string   // what was done
 	now    time.Duration
 	faulty bool // the disks may fail in this life
@@ -78,7 +79,7 @@ func newWorld(ctx context.Context, m *machine) (*world, error) {
 func blank(seed uint64) (*simfs.Disk, error) {
 	d := simfs.New(seed)
 	root := d.Root()
-	for _, name := range []string{"ws", "undo", "content"} {
+	for _, name := range []string{"ws", "undo", "content", "archive"} {
 		if err := root.Mkdir(name, 0o755); err != nil {
 			return nil, err
 		}
@@ -89,6 +90,7 @@ func blank(seed uint64) (*simfs.Disk, error) {
 // begin makes w the world of another seed.
 func (w *world) begin(seed uint64) {
 	w.seed, w.rng, w.snaps, w.log, w.now = seed, rand.New(rand.NewPCG(seed, 7)), rand.New(rand.NewPCG(seed, 9)), w.log[:0], 0
+	w.cuts = rand.New(rand.NewPCG(seed, 11))
 }
 
 func (w *world) say(format string, args ...any) {
@@ -121,10 +123,14 @@ func (w *world) open() error {
 	}
 	if w.shop = w.store; !w.m.cuts {
 		f := &front{Store: w.store, m: w.m}
-		if err := f.load(w.ctx); err != nil {
+		all, err := w.readAll()
+		if err = errors.Join(err, f.load(w.ctx, all)); err != nil {
 			return err
 		}
 		w.shop = f
+	}
+	if err := w.moved(); err != nil {
+		return err
 	}
 	store := content.On(objects)
 	w.ws = workspace.OnDisk(ws, logs, store)

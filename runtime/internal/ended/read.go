@@ -30,7 +30,7 @@ func Read(ctx context.Context, j journal.Journal, session string, c *Call) (*his
 	return nil, fmt.Errorf("call %q of session %q, whose outcome is in entry %d: %w", c.ID, session, c.Outcome, err)
 }
 
-// check returns an error unless the journal says of c what is known of it.
+// check returns an error unless the journal says of c what is known of it (SEMANTICS 1.4).
 func (c *Call) check(of *history.Call) error {
 	switch {
 	case of == nil || of.Outcome == nil:

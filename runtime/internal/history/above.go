@@ -56,11 +56,7 @@ func (s *Single) stay(err error) (some bool) {
 //
 // It forgets no call of a run that is open, whose later calls may depend on it, and not the one with the largest id
 // that was made, so that ids do not repeat (SEMANTICS 1.4.6).
-//
-// The snapshot takes in all up to the position, also where entries there change nothing, such as earlier snapshots: a read that
-// meets them archived has to know that it misses nothing.
 func (s *Single) Above(last uint64, before time.Time) {
-	s.Last = max(s.Last, last)
 	if s.leaveOut(last, before) {
 		last = math.MaxUint64 // an earlier page may have what is forgotten, too
 	}
@@ -121,16 +117,17 @@ func (s *Single) newestMade() (newest string) {
 }
 
 // readable makes of the error of a read back of a session that it met archived entries what it means: nothing where its snapshot takes
-// them in. Where it has no snapshot it has ended, because no other session goes to an archive without one.
-func readable(err error, snapshot *placed) (over bool, _ error) {
+// them in. Where it has no snapshot it has ended, because no other session goes to an archive without one: last is its last
+// entry.
+func readable(err error, snapshot *placed) (last uint64, _ error) {
 	var gone *journal.ArchivedError
 	switch {
 	case !errors.As(err, &gone):
-		return false, err
+		return 0, err
 	case snapshot == nil:
-		return true, nil
+		return gone.Seq, nil
 	case gone.Seq <= snapshot.Snapshot.Last:
-		return false, nil
+		return 0, nil
 	}
-	return false, err
+	return 0, err
 }

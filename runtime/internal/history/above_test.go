@@ -44,6 +44,14 @@ func (c *cut) Entries(ctx context.Context, seqs ...uint64) ([]journal.Entry, err
 	return c.counted.Entries(ctx, seqs...)
 }
 
+func (c *cut) Call(ctx context.Context, key journal.CallKey) ([]journal.Entry, error) {
+	list, err := c.counted.Call(ctx, key)
+	if err == nil && len(list) > 0 && list[0].Seq <= c.last {
+		return nil, &journal.ArchivedError{Seq: list[0].Seq, Last: c.last}
+	}
+	return list, err
+}
+
 // read reads a session of which the first entries are archived.
 func (c *cut) read(t *testing.T, id string) *history.Single {
 	t.Helper()
@@ -92,4 +100,68 @@ func TestAboveForgets(t *testing.T) {
 	} else {
 		assert.Equal(t, []string{"call-12"}, ids(open))
 	}
+}
+
+// TestASnapshotIsArchived: a session whose last archived entry is a snapshot is read from the next one, however often that happens
+// without another entry of it.
+func TestASnapshotIsArchived(t *testing.T) {
+	all := &counted{Memory: new(journal.Memory)}
+	all.call(t, "s", "a")
+	all.snapshot(t, "s", 1)
+	c := &cut{counted: all}
+	for range 3 {
+		s := c.read(t, "s")
+		last := s.Last
+		s.Above(last, time.Time{})
+		all.append(t, *s.Snapshot(began, 0))
+		c.last = last
+		assert.Greater(t, c.read(t, "s").Last, last)
+		assert.Equal(t, "a", c.read(t, "s").References()[0].Call)
+	}
+}
+
+// TestASessionOfSegmentsAlone: a session that ended and of which all entries are archived has ended, and one that never was is nothing.
+func TestASessionOfSegmentsAlone(t *testing.T) {
+	all := &counted{Memory: new(journal.Memory)}
+	all.call(t, "s", "a")
+	last := all.append(t, journal.Record{Kind: journal.KindSessionEnded, Session: "s", Principal: "alice"})
+	s, err := history.ReadWhole(t.Context(), &cut{all, last}, engine(t), key, "s")
+	require.NoError(t, err)
+	require.NotNil(t, s, "ids of its calls would be used again")
+	assert.True(t, s.Over)
+	assert.Equal(t, last, s.Last)
+	s, err = history.ReadWhole(t.Context(), &cut{all, last}, engine(t), key, "other")
+	require.NoError(t, err)
+	assert.Nil(t, s)
+}
+
+// TestUndoneBehindAnArchive: the entry that says that a call was undone counts, although those of the call are archived.
+func TestUndoneBehindAnArchive(t *testing.T) {
+	all := &counted{Memory: new(journal.Memory)}
+	all.call(t, "s", "a")
+	s := all.session(t, "s")
+	last := s.Last
+	s.Above(last, time.Time{})
+	all.append(t, *s.Snapshot(began, 0))
+	c := &cut{all, last}
+	assert.False(t, c.read(t, "s").References()[0].Undone)
+	all.append(t, of("a", runtime.EventUndone.String(), journal.Record{Session: "s", Mark: journal.MarkUndone, By: "alice"}))
+	assert.True(t, c.read(t, "s").References()[0].Undone)
+}
+
+// TestARepeatedCallIsArchived: the outcome of a call that repeats one whose entries are archived is known, without the output.
+func TestARepeatedCallIsArchived(t *testing.T) {
+	all := &counted{Memory: new(journal.Memory)}
+	all.call(t, "s", "a")
+	last := all.session(t, "s").Last
+	out, err := history.EncodeOutcome(&runtime.Outcome{Kind: runtime.Duplicate, Of: "a"})
+	require.NoError(t, err)
+	all.append(t, of("b", runtime.EventInvoked.String(), journal.Record{Session: "s", Mark: journal.MarkOpened, To: "DECLARED"}))
+	all.append(t, of("b", runtime.EventDenied.String(), journal.Record{Session: "s", Mark: journal.MarkEnded, To: "DENIED", Outcome: out}))
+	b, err := history.ReadCall(t.Context(), &cut{all, last}, journal.CallKey{Session: "s", Call: "b"})
+	require.NoError(t, err)
+	require.NotNil(t, b.Outcome)
+	assert.Equal(t, runtime.Duplicate, b.Outcome.Kind)
+	_, err = history.ReadCall(t.Context(), &cut{all, last}, journal.CallKey{Session: "s", Call: "a"})
+	assert.ErrorAs(t, err, new(*journal.ArchivedError))
 }

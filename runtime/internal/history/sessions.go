@@ -37,7 +37,7 @@ func ReadSessions(ctx context.Context, j journal.Journal, engine *rules.Engine, 
 	return h, nil
 }
 
-// ReadWhole reads one session of j with all of its calls, nil when j has no entry of it.
+// ReadWhole reads one session of j with all of its calls, nil when j never had an entry of it. One of which all entries are archived has ended.
 func ReadWhole(ctx context.Context, j journal.Journal, engine *rules.Engine, key []byte, session string) (*Single, error) {
 	s, err := readSession(ctx, j, engine, key, session, true)
 	if err != nil {

@@ -22,7 +22,7 @@ type Single struct {
 	Calls    []*Call                      // live, or of entries behind the snapshot; in the order in which they were opened
 	Ended    map[string]journal.EndedCall // the other calls of the session, by id
 	Commands map[string]bool              // as in a History; of no session
-	Last     uint64                       // position of the last entry of the session
+	Last     uint64                       // position of the last entry of the session, also if that is a snapshot or a page
 	Tail     int                          // entries behind the snapshot
 	Others   *journal.Checkpoint          // as in the snapshot; of no session
 
@@ -56,14 +56,15 @@ func readSession(ctx context.Context, j journal.Journal, engine *rules.Engine, k
 		Session: Session{ID: session, Open: map[string]map[string]string{}}, Ended: map[string]journal.EndedCall{}, Commands: map[string]bool{},
 		engine: engine, calls: map[string]*folded{}, fresh: map[string]bool{}, paged: map[string]uint64{}, was: map[string]journal.EndedCall{},
 	}
-	snapshot, tail, over, err := tailOf(ctx, j, session)
+	end, err := endOf(ctx, j, session)
 	if err != nil {
 		return nil, err
 	}
+	snapshot, tail := end.snapshot, end.tail
 	if err := s.begin(ctx, j, key, snapshot); err != nil {
 		return nil, fmt.Errorf("the snapshot of session %q: %w", session, err)
 	}
-	s.Over = s.Over || over
+	s.Over, s.Last = s.Over || end.over, max(s.Last, end.last)
 	if whole {
 		s.reviveAll()
 	}
@@ -93,10 +94,21 @@ type placed struct {
 	seq uint64
 }
 
-// tailOf returns the latest snapshot of a session, nil when there is none, and the entries that it does not take
-// in, in their order; over: all entries that there were are archived.
-func tailOf(ctx context.Context, j journal.Journal, session string) (snapshot *placed, tail []placed, over bool, err error) {
-	err = back(ctx, j, session, math.MaxUint64, nil, func(r placed) bool {
+// An end is the latest entries of a session.
+type end struct {
+	snapshot *placed  // the latest one; nil: there is none
+	tail     []placed // the entries that it does not take in, in their order
+	last     uint64   // position of the last entry, which may be a snapshot or a page
+	over     bool     // all entries that there were are archived
+}
+
+// endOf returns the end of a session.
+func endOf(ctx context.Context, j journal.Journal, session string) (*end, error) {
+	var snapshot *placed
+	var tail []placed
+	var last uint64
+	err := back(ctx, j, session, math.MaxUint64, nil, func(r placed) bool {
+		last = max(last, r.seq)
 		switch {
 		case r.Kind == journal.KindSnapshot && snapshot == nil && r.Snapshot != nil:
 			snapshot = &r
@@ -108,8 +120,8 @@ func tailOf(ctx context.Context, j journal.Journal, session string) (snapshot *p
 		return true
 	})
 	slices.Reverse(tail)
-	over, err = readable(err, snapshot)
-	return snapshot, tail, over, err
+	over, err := readable(err, snapshot)
+	return &end{snapshot, tail, max(last, over), over > 0}, err
 }
 
 // back calls f with the records of a session before a position, the last one first. It decodes only those that
@@ -299,6 +311,14 @@ func (s *Single) add(r placed) error {
 	return s.call(r)
 }
 
+// undone folds that a call was undone whose own entries are archived.
+func (s *Single) undone(r placed) {
+	if c, known := s.Ended[r.Call]; known && r.Kind == runtime.EventUndone.String() {
+		c.Undone = true
+		s.Ended[r.Call], s.fresh[r.Call] = c, true
+	}
+}
+
 // keep keeps what a change of the rules, which was just applied, says of a call that has ended, or was undone.
 func (s *Single) keep(ev *rules.Event) {
 	var past *rules.PastCall
@@ -326,6 +346,7 @@ func (s *Single) call(r placed) error {
 		}
 		c.Call, c.opened = open(r), r.seq
 	case (c == nil || c.Call == nil) && (s.Over || s.archived[r.Call]): // late news of a call that the snapshot has not, or has by reference
+		s.undone(r)
 		return nil
 	case c == nil || c.Call == nil:
 		return fmt.Errorf("call %q has no beginning", r.Call)

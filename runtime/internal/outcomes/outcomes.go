@@ -45,10 +45,10 @@ func IDReused(id string) runtime.Outcome {
 		" was used for another call: give this one an id of its own")
 }
 
-// Archived is for a call whose id is that of a call that has ended, and whose outcome is no longer in the journal but
-// in an archive, in the entry at a position.
+// Archived is for a call whose id is that of a call that has ended, and of which entries are in an archive. Its outcome is the entry
+// at a position.
 func Archived(id string, position uint64) runtime.Outcome {
-	out := denied(runtime.ReasonCallIDReused, runtime.Detail{}, fmt.Sprintf("the call id %s was used before, and the outcome of that call is archived: it is entry %d. Give a new call an id of its own", wording.Quote(id), position))
+	out := denied(runtime.ReasonCallIDReused, runtime.Detail{}, fmt.Sprintf("the call id %s was used before, and entries of that call are archived: its outcome is entry %d. Give a new call an id of its own", wording.Quote(id), position))
 	out.CallID = id
 	return out
 }

@@ -142,19 +142,30 @@ func (p *Past[C]) Repeat(out *runtime.Outcome, of *session.Record[C]) {
 	of.Store(out)
 }
 
-// Hold returns the record of a call, which stays in memory until LetGo. revive makes of the record of a call that was
+// Hold returns the record of a call, which stays in memory until LetGo. A call whose entries are archived is refused although its
+// record is in memory: a recovery could not go on with its undo. revive makes of the record of a call that was
 // read what an undo or a resolution needs.
 func (p *Past[C]) Hold(id string, revive func(*history.Call, *session.Record[C])) (*session.Record[C], *action.Error) {
 	for {
-		r, was := p.keep(wording.ValidUTF8(id))
+		r, was, needs := p.keep(wording.ValidUTF8(id))
 		switch {
 		case r != nil:
-			return r, nil
+			if needs == 0 {
+				return r, nil
+			}
+			if _, err := p.Journal.Entries(context.Background(), needs); errors.As(err, new(*journal.ArchivedError)) {
+				p.LetGo(r)
+				return nil, &action.Error{Code: action.CodeNotUndoable, Detail: err.Error()}
+			}
+			return r, nil // where the journal cannot be read, the undo cannot be recorded either
 		case was == nil:
 			return nil, &action.Error{Code: action.CodeUnknownCall}
 		}
 		of, err := p.Read(was)
 		if archived := new(journal.ArchivedError); errors.As(err, &archived) {
+			if was.Undone {
+				return nil, &action.Error{Code: action.CodeAlreadyUndone}
+			}
 			return nil, &action.Error{Code: action.CodeNotUndoable, Detail: archived.Error()}
 		} else if err != nil {
 			return nil, &action.Error{Code: action.CodeJournalUnavailable, Err: err}
@@ -170,16 +181,15 @@ func (p *Past[C]) Hold(id string, revive func(*history.Call, *session.Record[C])
 	}
 }
 
-// keep is Hold for a call in memory. It returns the reference to another one.
-func (p *Past[C]) keep(id string) (*session.Record[C], *ended.Call) {
+// keep is Hold for a call in memory, and needs the entry that it must still have. It returns the reference to another call.
+func (p *Past[C]) keep(id string) (r *session.Record[C], was *ended.Call, needs uint64) {
 	p.Lock.Lock()
 	defer p.Lock.Unlock()
-	r := p.Memory.Find(id)
-	if r == nil {
-		return nil, p.Memory.Reference(id)
+	if r = p.Memory.Find(id); r == nil {
+		return nil, p.Memory.Reference(id), 0
 	}
 	p.Memory.Keep(r)
-	return r, nil
+	return r, nil, r.Needs()
 }
 
 // LetGo ends the Hold of records.

@@ -36,6 +36,15 @@ func (r *Record[C]) Recorded(of *journal.Record, position uint64) {
 	}
 }
 
+// Needs returns the position of the first entry of a call that has an outcome, 0 where none is recorded or an undo does not need
+// it, because the call was undone. The lock of the session is held.
+func (r *Record[C]) Needs() uint64 {
+	if r.place.outcome == 0 || r.Undo.Done {
+		return 0
+	}
+	return r.place.opened
+}
+
 // AddEnded adds a call of the journal that has ended, by reference. Calls are added in the order in which they were
 // opened.
 func (m *Memory[C]) AddEnded(r *history.Call) {

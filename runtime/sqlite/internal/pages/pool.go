@@ -57,8 +57,8 @@ func (s *Pool) with(ctx context.Context, f func(*conn) error) (err error) {
 		return journal.ErrClosed
 	}
 	defer func() {
-		// After an error it is not known what the connection believes of the file.
-		if err != nil && c != nil {
+		// After an error it is not known what the connection believes of the file, but for one that says what the file has.
+		if err != nil && c != nil && !errors.Is(err, ErrArchived) {
 			c.close()
 			c = nil
 		}
