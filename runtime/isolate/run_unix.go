@@ -110,7 +110,7 @@ func present(job *process.Job, folder string) error {
 
 // cannot is the error of a step before the program runs.
 func cannot(what string, err error) error {
-	if exhausted(err) || errors.Is(err, os.ErrNotExist) { // a folder that is missing
+	if exhausted(err) {
 		return fmt.Errorf("isolate: %w: %s: %w", process.ErrResources, what, err)
 	}
 	return fmt.Errorf("isolate: %s: %w", what, err)
