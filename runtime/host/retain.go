@@ -14,6 +14,7 @@ import (
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/archive"
+	"github.com/ambit-tools/ambit/runtime/engine"
 	"github.com/ambit-tools/ambit/runtime/journal"
 	"github.com/ambit-tools/ambit/runtime/segment"
 	"github.com/ambit-tools/ambit/runtime/sqlite"
@@ -48,7 +49,7 @@ func longest(tools []*runtime.Tool) (window time.Duration, what string) {
 			take(s.Idempotency.Window, "the window of the idempotency key")
 		}
 		if s.Undo != nil {
-			take(s.Undo.TTL, "the time for an undo")
+			take(cmp.Or(s.Undo.TTL, engine.DefaultUndoTTL), "the time for an undo")
 		}
 	}
 	return window, what

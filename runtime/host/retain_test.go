@@ -104,6 +104,7 @@ func TestRetentionsAreRefused(t *testing.T) {
 	}
 	for want, c := range map[string]host.Config{
 		`shorter than the time for an undo of tool "note_write", which is 48h0m0s`: {Retain: time.Hour, Tools: tools(func(s *runtime.Spec) { s.Undo = &runtime.UndoSpec{TTL: 48 * time.Hour} })},
+		`shorter than the time for an undo of tool "note_write", which is 1h0m0s`:  {Retain: time.Minute, Tools: tools(func(s *runtime.Spec) { s.Undo = &runtime.UndoSpec{} })}, // the default
 		`shorter than the window of the idempotency key of tool "note_write"`:      {Retain: time.Hour, Tools: tools(func(s *runtime.Spec) { s.Idempotency = &runtime.Idempotency{Window: 2 * time.Hour} })},
 		`shorter than the dedupe window of tool "note_write"`:                      {Retain: time.Hour, Tools: tools(func(s *runtime.Spec) { s.Dedupe.Window = 2 * time.Hour })},
 		`shorter than the cooldown of tool "note_write"`:                           {Retain: time.Hour, Tools: tools(func(s *runtime.Spec) { s.Rules.Cooldown = 2 * time.Hour })},
