@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/ambit-tools/ambit/internal/running"
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/audit"
 	"github.com/ambit-tools/ambit/runtime/engine"
@@ -18,9 +19,14 @@ import (
 // SetProcesses changes how many processes of commands run at once, to at least one.
 func (h *Host) SetProcesses(n int) { h.Executor.SetProcesses(n) }
 
+// command returns the place of the first tool that is a command, -1 where there is none.
+func (c *Config) command() int {
+	return slices.IndexFunc(c.Tools, func(t *runtime.Tool) bool { return t.Spec().Command != nil })
+}
+
 // processes returns the options of the executor for tools that are commands, none where there is no such tool.
 func (h *Host) processes() ([]engine.Option, error) {
-	first := slices.IndexFunc(h.cfg.Tools, func(t *runtime.Tool) bool { return t.Spec().Command != nil })
+	first := h.cfg.command()
 	if first < 0 {
 		return nil, nil
 	}
@@ -55,7 +61,7 @@ func (h *Host) processes() ([]engine.Option, error) {
 func (c *Config) protected() []string {
 	list := []string{c.Dir, c.archives(), tokens.FileOf(c.path(""))}
 	for _, suffix := range []string{
-		"", "-wal", "-shm", ".lock", ".fence", ".keys", ".keys.new", ".audit", ".audit" + audit.PublicSuffix, ".anchor", ".objects", ".undo", ".inbox", ".boxes",
+		"", "-wal", "-shm", ".lock", ".fence", ".keys", ".keys.new", ".audit", ".audit" + audit.PublicSuffix, ".anchor", ".objects", ".undo", ".inbox", ".boxes", running.Suffix,
 	} {
 		list = append(list, c.path(suffix))
 	}

@@ -12,11 +12,15 @@ import (
 	"github.com/ambit-tools/ambit/runtime/audit"
 	"github.com/ambit-tools/ambit/runtime/host"
 	"github.com/ambit-tools/ambit/runtime/operator"
+	"github.com/ambit-tools/ambit/testscripts/clerk/commands"
 )
 
 // tools returns the tools of the application.
 func (c *config) tools() []*runtime.Tool {
 	list := Tools(&handler{notes: map[string]string{}})
+	if c.commands {
+		list = append(list, commands.Tools(nil)...)
+	}
 	if c.only == "" {
 		return list
 	}

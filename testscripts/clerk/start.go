@@ -23,7 +23,6 @@ import (
 	"github.com/ambit-tools/ambit/runtime/journal"
 	"github.com/ambit-tools/ambit/runtime/opa"
 	"github.com/ambit-tools/ambit/runtime/sqlite"
-	"github.com/ambit-tools/ambit/testscripts/clerk/commands"
 )
 
 // An app is the executor and what it is joined to.
@@ -111,7 +110,7 @@ func toolsOf(cfg *config) (list []*runtime.Tool, options []engine.Option, err er
 		return list, nil, nil
 	}
 	runner, err := isolate.New(isolate.Options{})
-	return append(list, commands.Tools(nil)...), []engine.Option{engine.WithProcesses(engine.ProcessConfig{Runner: runner})}, err
+	return list, []engine.Option{engine.WithProcesses(engine.ProcessConfig{Runner: runner})}, err
 }
 
 //go:embed policy

@@ -8,13 +8,15 @@ import (
 	"time"
 
 	"github.com/ambit-tools/ambit/cmd/ambit/cli/internal/cmdutil"
+	"github.com/ambit-tools/ambit/internal/catalog"
+	"github.com/ambit-tools/ambit/internal/running"
 	"github.com/ambit-tools/ambit/runtime/journal"
 	"github.com/ambit-tools/ambit/runtime/process"
 	"github.com/ambit-tools/ambit/runtime/terminal"
 )
 
-// printProcess prints a process that a call ran.
-func printProcess(w io.Writer, p *journal.Process) {
+// printProcess prints a process that a call ran, and what it uses if a heartbeat tells it.
+func printProcess(w io.Writer, p *journal.Process, beat *running.Beat) {
 	line := func(name, value string) {
 		if value != "" {
 			fmt.Fprintf(w, "  %-8s %s\n", name, terminal.Escape(value))
@@ -38,6 +40,7 @@ func printProcess(w io.Writer, p *journal.Process) {
 	e := p.Exit
 	if e == nil {
 		line("exit", "none is recorded")
+		line("uses", beatWords(beat))
 		return
 	}
 	line("exit", exitWords(e))
@@ -85,4 +88,14 @@ func short(digest string) string {
 		return "sha256:" + digest[:12]
 	}
 	return digest
+}
+
+// beatWords says what a process had used at its last heartbeat, nothing where there is none.
+func beatWords(b *running.Beat) string {
+	if b == nil {
+		return ""
+	}
+	u := &b.Usage
+	return fmt.Sprintf("cpu %s and %s in the kernel, memory %d bytes and %d at most, %s, seen %s",
+		u.User.Round(time.Millisecond), u.System.Round(time.Millisecond), u.Memory, u.PeakMemory, catalog.Count(u.Processes, "task"), cmdutil.Instant(b.Seen))
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/ambit-tools/ambit/cmd/ambit/cli/internal/cmdutil"
 	"github.com/ambit-tools/ambit/cmd/ambit/cli/internal/store"
+	"github.com/ambit-tools/ambit/internal/running"
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/journal"
 	"github.com/ambit-tools/ambit/runtime/sqlite"
@@ -43,6 +44,7 @@ type callView struct {
 	Attempts  int                  `json:"attempts,omitempty"` // how often its handler, or its command, was started
 	Ended     bool                 `json:"ended"`
 	Processes []journal.Process    `json:"processes,omitempty"` // that it ran
+	Running   []running.Beat       `json:"running,omitempty"`   // what those of them that run use
 	Command   *commandView         `json:"command,omitempty"`   // nil: its tool has a handler
 	Events    []callEvent          `json:"events"`
 }
@@ -81,6 +83,9 @@ func newCallsShow() *cobra.Command {
 				view, err := viewOf(cmd.Context(), r, row.CallKey, &decl)
 				if err == nil {
 					err = view.findGrant(cmd.Context(), r)
+				}
+				if err == nil {
+					err = view.findBeats(v.Path, time.Now())
 				}
 				if err != nil {
 					return err
@@ -135,6 +140,17 @@ func (v *callView) findGrant(ctx context.Context, r *sqlite.Reader) error {
 		}
 		return v.Grant == ""
 	})
+}
+
+// findBeats adds what the owner of the store tells of the processes that run.
+func (v *callView) findBeats(path string, now time.Time) error {
+	told, err := running.Read(path+running.Suffix, now)
+	for i := range v.Processes {
+		if b := running.Of(told, v.Processes[i].ID); b != nil && v.Processes[i].Exit == nil {
+			v.Running = append(v.Running, *b)
+		}
+	}
+	return err
 }
 
 // add adds what a record says.
@@ -219,7 +235,7 @@ func (v *callView) print(w io.Writer) {
 	}
 	v.Command.print(w, verb)
 	for i := range v.Processes {
-		printProcess(w, &v.Processes[i])
+		printProcess(w, &v.Processes[i], running.Of(v.Running, v.Processes[i].ID))
 	}
 	fmt.Fprintln(w)
 	for _, e := range v.Events {

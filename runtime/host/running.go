@@ -1,0 +1,45 @@
+package host
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/ambit-tools/ambit/internal/running"
+)
+
+// tellProcesses begins to write what the processes of commands use to a file beside the store, for "ambit calls
+// show" (SEMANTICS 6.13.4). The file is gone when the host has closed.
+func (h *Host) tellProcesses() {
+	ctx, stop := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		h.telling(ctx, &running.File{Path: h.cfg.path(running.Suffix)})
+	}()
+	h.closing(func(context.Context) error {
+		stop()
+		<-done
+		return nil
+	})
+}
+
+// telling writes the file until ctx ends. A fault is reported once, and again when there was none in between.
+func (h *Host) telling(ctx context.Context, file *running.File) {
+	ticker := time.NewTicker(running.Every)
+	defer ticker.Stop()
+	faulty := false
+	for {
+		err := file.Write(time.Now(), h.Executor.Stats().Processes)
+		if err != nil && !faulty {
+			h.cfg.report(fmt.Errorf("host: what commands use is not told to \"ambit calls show\": %w", err))
+		}
+		faulty = err != nil
+		select {
+		case <-ctx.Done():
+			_ = file.Remove() // one that is left is too old to be read soon
+			return
+		case <-ticker.C:
+		}
+	}
+}
