@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/ambit-tools/ambit/cmd/ambit/cli/internal/cmdutil"
-	"github.com/ambit-tools/ambit/internal/catalog"
 	"github.com/ambit-tools/ambit/internal/running"
 	"github.com/ambit-tools/ambit/runtime/journal"
 	"github.com/ambit-tools/ambit/runtime/process"
@@ -96,6 +95,6 @@ func beatWords(b *running.Beat) string {
 		return ""
 	}
 	u := &b.Usage
-	return fmt.Sprintf("cpu %s and %s in the kernel, memory %d bytes and %d at most, %s, seen %s",
-		u.User.Round(time.Millisecond), u.System.Round(time.Millisecond), u.Memory, u.PeakMemory, catalog.Count(u.Processes, "task"), cmdutil.Instant(b.Seen))
+	return fmt.Sprintf("cpu %s and %s in the kernel, memory %d bytes and %d at most, tasks %d, seen %s",
+		u.User.Round(time.Millisecond), u.System.Round(time.Millisecond), u.Memory, u.PeakMemory, u.Processes, cmdutil.Instant(b.Seen))
 }

@@ -51,5 +51,5 @@ process    42, isolation sandbox, attempt 2
 	assert.Contains(t, out.String(), "  exit     none is recorded\n")
 	assert.NotContains(t, out.String(), "uses")
 	printProcess(&out, &journal.Process{ID: id}, &running.Beat{ID: id, Seen: time.Unix(1_000_000_000, 0), Usage: process.Usage{User: time.Second, Memory: 9, PeakMemory: 11, Processes: 2}})
-	assert.Contains(t, out.String(), "  uses     cpu 1s and 0s in the kernel, memory 9 bytes and 11 at most, 2 tasks, seen 2001-09-09T01:46:40.000Z\n")
+	assert.Contains(t, out.String(), "  uses     cpu 1s and 0s in the kernel, memory 9 bytes and 11 at most, tasks 2, seen 2001-09-09T01:46:40.000Z\n")
 }
