@@ -21,7 +21,7 @@ func TestDecodersTakeWhatIsPublished(t *testing.T) {
 	r := schemas{rand.New(rand.NewPCG(21, seed))}
 	limits := wire.Limits{Size: 1 << 20}
 	taken, refused := 0, 0
-	for n := 0; n < battery.Count(t, 60, 2_500); {
+	for n := 0; n < battery.Count(t, 60, 800); {
 		schema := r.schema(3)
 		_, tool, ok := declared(schema)
 		if !ok {

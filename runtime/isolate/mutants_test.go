@@ -2,7 +2,6 @@ package isolate_test
 
 import (
 	"os"
-	"os/exec"
 	"runtime"
 	"strings"
 	"testing"
@@ -23,7 +22,8 @@ func TestMutants(t *testing.T) {
 		t.Skip("without namespaces there is less to take away, and some of the attacks are stopped by the host")
 	}
 	mutant.Each(t, "../..", "testdata/mutants", "./runtime/isolate", func(t *testing.T, p *mutant.Patch, binary string) {
-		test := exec.Command(binary, "-test.run", "^("+p.Tests[0]+")$", "-test.timeout", "2m")
+		test, release := mutant.Command(binary, "2m", "-test.run", "^("+p.Tests[0]+")$")
+		defer release()
 		test.Env = battery.Env("ci")
 		out, err := test.CombinedOutput()
 		if err == nil {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"maps"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -134,7 +133,8 @@ func (p *programs) of(t *testing.T, pkg string) string {
 
 // run runs the tests of a package that patterns select, up to the first that fails.
 func run(t *testing.T, pkg, binary string, patterns []string) (passed bool, output string) {
-	tests := exec.Command(binary, "-test.failfast", "-test.timeout", patience, "-test.run", strings.Join(patterns, "|"))
+	tests, release := mutant.Command(binary, patience, "-test.failfast", "-test.run", strings.Join(patterns, "|"))
+	defer release()
 	tests.Dir, tests.Env = filepath.Join(root, filepath.FromSlash(pkg)), battery.Env("")
 	text, err := tests.CombinedOutput()
 	require.False(t, err != nil && tests.ProcessState == nil, "the tests of %s cannot be run: %v", pkg, err)

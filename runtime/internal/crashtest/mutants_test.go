@@ -1,7 +1,6 @@
 package crashtest
 
 import (
-	"os/exec"
 	"regexp"
 	"strconv"
 	"strings"
@@ -25,7 +24,8 @@ const mutantSeeds = 1500
 // within mutantSeeds seeds.
 func TestMutants(t *testing.T) {
 	mutant.Each(t, "../../..", "testdata/mutants", "./runtime/internal/crashtest", func(t *testing.T, p *mutant.Patch, binary string) {
-		tests := exec.Command(binary, "-test.run", "^"+p.Tests[0]+"$", "-test.timeout", "10m")
+		tests, release := mutant.Command(binary, "10m", "-test.run", "^"+p.Tests[0]+"$")
+		defer release()
 		tests.Env = battery.Env(strconv.Itoa(mutantSeeds))
 		out, err := tests.CombinedOutput()
 		require.Error(t, err, "no seed of %d notices that %s", mutantSeeds, p.Breaks)

@@ -1,7 +1,6 @@
 package mutant
 
 import (
-	"os/exec"
 	"testing"
 
 	"github.com/ambit-tools/ambit/internal/battery"
@@ -41,7 +40,8 @@ func Each(t *testing.T, root, dir, pkg string, f func(t *testing.T, p *Patch, bi
 func Noticed(t *testing.T, root, pkg, within string, env []string) {
 	t.Helper()
 	Each(t, root, "testdata/mutants", pkg, func(t *testing.T, p *Patch, binary string) {
-		test := exec.Command(binary, "-test.run", "^("+p.Tests[0]+")$", "-test.timeout", within)
+		test, release := Command(binary, within, "-test.run", "^("+p.Tests[0]+")$")
+		defer release()
 		test.Env = env
 		out, err := test.CombinedOutput()
 		if err == nil {

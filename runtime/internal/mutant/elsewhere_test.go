@@ -1,7 +1,6 @@
 package mutant_test
 
 import (
-	"os/exec"
 	"path/filepath"
 	"testing"
 
@@ -16,7 +15,8 @@ func TestElsewhere(t *testing.T) {
 	for _, pkg := range []string{"internal/importer", "internal/evolution", "internal/evolution/inclusion", "gen/dynamic", "gen/internal/ir", "dsl"} {
 		t.Run(filepath.Base(pkg), func(t *testing.T) {
 			mutant.Each(t, root, filepath.Join(root, pkg, "testdata/mutants"), "./"+pkg, func(t *testing.T, p *mutant.Patch, binary string) {
-				test := exec.Command(binary, "-test.run", "^("+p.Tests[0]+")$", "-test.timeout", "5m")
+				test, release := mutant.Command(binary, "5m", "-test.run", "^("+p.Tests[0]+")$")
+				defer release()
 				test.Dir, test.Env = filepath.Join(root, pkg), battery.Env("")
 				out, err := test.CombinedOutput()
 				if err == nil {
