@@ -64,6 +64,9 @@ func exitWords(e *process.Summary) string {
 	if e.Signal != "" {
 		words = "by " + e.Signal
 	}
+	if e.Cause == process.Ended { // its deadline, a cancel or a shutdown, as the outcome of the call says
+		return words + ", " + e.Cause.String()
+	}
 	if e.Cause != process.Exited {
 		words += ", " + e.Cause.String()
 	}

@@ -39,7 +39,7 @@ process    42, isolation sandbox, attempt 2
   argv     sha256:bbbbbbbbbbbb
   started  2001-09-09T01:46:20.000Z, tick 100 of boot b00t
   due      2001-09-09T01:46:40.000Z
-  exit     by SIGKILL, ended: timeout
+  exit     by SIGKILL, ended
   used     cpu 1.5s and 0s in the kernel, memory 4096 bytes at most, read 0 and wrote 0 bytes
   stdout   1 byte in 1 line, of which the beginning and the end are kept sha256:dddddddddddd
   stderr   0 bytes in 0 lines
