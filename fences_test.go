@@ -161,7 +161,7 @@ var fences = map[string][]string{
 	"runtime/internal/simclock":                {"runtime", "@runtime", "runtime/internal/lockorder"},
 	"runtime/internal/usercode":                {},
 	"runtime/internal/session":                 {"runtime", "@runtime", "runtime/action", "@runtime/action", "runtime/internal/ended", "runtime/internal/outcomes", "@runtime/internal/outcomes", "runtime/internal/wording", "runtime/internal/history", "runtime/internal/overlap", "runtime/internal/ruleinput", "runtime/internal/sched", "@runtime/internal/sched", "runtime/internal/tools", "@runtime/internal/tools", "runtime/internal/decision", "@runtime/internal/decision"},
-	"runtime/internal/holdings":                {"runtime", "@runtime", "runtime/journal", "runtime/internal/lockorder"},
+	"runtime/internal/holdings":                {"runtime", "@runtime", "runtime/journal", "runtime/internal/history", "runtime/internal/lockorder"},
 	"runtime/internal/residence":               {"runtime", "@runtime", "runtime/internal/lockorder", "runtime/internal/sched", "@runtime/internal/sched"},
 	"runtime/internal/snapshots":               {"runtime/journal", "runtime/rules", "runtime/internal/holdings", "@runtime/internal/holdings", "runtime/internal/usercode", "runtime/internal/commitlog", "runtime/internal/history", "@runtime/internal/history", "runtime/internal/lockorder", "@runtime/internal/commitlog", "runtime/internal/sched"},
 	"runtime/internal/tools":                   {"runtime", "@runtime", "runtime/internal/history", "runtime/internal/entry", "@runtime/internal/entry", "runtime/internal/redact", "runtime/internal/rewrites", "runtime/internal/jsonedit", "runtime/internal/usercode", "runtime/internal/wording"},

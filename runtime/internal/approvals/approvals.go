@@ -6,13 +6,11 @@ import (
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/consent"
+	"github.com/ambit-tools/ambit/runtime/internal/history"
 	"github.com/ambit-tools/ambit/runtime/internal/lockorder"
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
-
-// endedTTL is how long a request that has ended is retained, so that a late answer gets the result.
-const endedTTL = 24 * time.Hour
 
 // prunedAtOnce is how many old requests and grants are removed when a request is added.
 const prunedAtOnce = 4
@@ -162,7 +160,7 @@ func (a *Approvals[C]) SessionOf(ev *consent.Event) string {
 
 // prune removes some of the old requests and grants. a.mu is held.
 func (a *Approvals[C]) prune(now time.Time) {
-	for _, id := range a.book.Prune(now.Add(-endedTTL), prunedAtOnce) {
+	for _, id := range a.book.Prune(now.Add(-history.Retained), prunedAtOnce) {
 		delete(a.calls, id)
 	}
 }

@@ -15,13 +15,14 @@ import (
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/consent"
+	"github.com/ambit-tools/ambit/runtime/internal/history"
 	"github.com/ambit-tools/ambit/runtime/internal/lockorder"
 	"github.com/ambit-tools/ambit/runtime/journal"
 	"github.com/ambit-tools/ambit/runtime/process"
 )
 
 // Retained is for how long a request or a grant that has ended is kept in mind.
-const Retained = 24 * time.Hour
+const Retained = history.Retained
 
 // readStep is how many entries are read at once.
 const readStep = 1000
