@@ -2,7 +2,7 @@
 // other processes: a few tools, and a program that calls them and then stays until
 // it is told to end.
 //
-//	clerk -store FILE [-key FILE [-anchor FILE]] [-policy FILE] [-only TOOLS] [-commands] [-host [-deny ACT]] [-serve] < calls.jsonl
+//	clerk -store FILE [-key FILE [-anchor FILE]] [-policy FILE] [-only TOOLS] [-commands] [-end] [-host [-deny ACT]] [-serve] < calls.jsonl
 //	clerk -await FILE
 //	clerk -store FILE -tamper POSITION
 //

@@ -25,7 +25,7 @@ import (
 // config is what the flags say.
 type config struct {
 	store, key, anchor, await, policy, pages, only, deny string
-	serve, forge, host, commands                         bool
+	serve, forge, host, commands, end                    bool
 	tamper, cut                                          int64
 }
 
@@ -46,6 +46,7 @@ func Run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	flags.BoolVar(&cfg.commands, "commands", false, "have the tools that are commands too")
 	flags.StringVar(&cfg.only, "only", "", "names of the tools, with commas between them; without them all")
 	flags.StringVar(&cfg.deny, "deny", "", "act that the operator policy of the host denies")
+	flags.BoolVar(&cfg.end, "end", false, "end the session after the calls")
 	flags.BoolVar(&cfg.host, "host", false, "open the store as a host does")
 	flags.BoolVar(&cfg.serve, "serve", false, "stay until an interrupt")
 	if flags.Parse(args) != nil {
@@ -113,8 +114,16 @@ func run(ctx context.Context, cfg *config, stdin io.Reader, stdout, stderr io.Wr
 		return errors.Join(err, a.close())
 	}
 	defer func() { err = errors.Join(err, a.close()) }()
-	if err := calls(ctx, a.exec, stdin, stdout); err != nil || !cfg.serve {
+	if err := calls(ctx, a.exec, stdin, stdout); err != nil {
 		return err
+	}
+	if cfg.end {
+		if err := a.exec.Session(engine.SessionConfig{ID: "s", Principal: "script"}).End(ctx); err != nil {
+			return err
+		}
+	}
+	if !cfg.serve {
+		return nil
 	}
 	if cfg.host { // which serves the inbox
 		<-ctx.Done()

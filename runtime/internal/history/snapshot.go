@@ -48,7 +48,7 @@ func (s *Single) Page(at time.Time, least int) *journal.Record {
 const Retained = 24 * time.Hour
 
 // Snapshot returns the record of a snapshot of s. One of a session that has ended has no call but those whose outcome is not known or
-// which processes outlive, and no request or grant but those that are retained. page is the position of the page that was just made, 0 for
+// which processes outlive, and no request or grant but those that are retained (SEMANTICS 6.14). page is the position of the page that was just made, 0 for
 // none. What belongs to no session has the windows of the owners, whose entries may be archived (SEMANTICS 6.14).
 func (s *Single) Snapshot(at time.Time, page uint64) *journal.Record {
 	if s.Over {

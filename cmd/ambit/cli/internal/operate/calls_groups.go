@@ -18,6 +18,7 @@ type groupItem struct {
 	Entry   uint64 `json:"entry"` // the first of its oldest call
 	Began   string `json:"began,omitempty"`
 	Latest  string `json:"latest,omitempty"`
+	Ended   bool   `json:"ended,omitempty"` // the session, for good
 }
 
 func newCallsSessions() *cobra.Command {
@@ -42,9 +43,18 @@ func newCallsSessions() *cobra.Command {
 				}
 				items, cells := groupsOf(rows)
 				for i := range items {
-					cells[i] = append([]string{items[i].Session}, cells[i]...)
+					item := &items[i]
+					if item.Ended, err = hasEnded(cmd.Context(), r, item.Session); err != nil {
+						return err
+					}
+					cells[i] = append([]string{item.Session}, cells[i]...)
+					if item.Ended {
+						cells[i] = append(cells[i], "ended")
+					} else {
+						cells[i] = append(cells[i], "")
+					}
 				}
-				return v.List(cmd.OutOrStdout(), "sessions", items, []string{"SESSION", "CALLS", "BEGAN", "NEWEST CALL"}, cells)
+				return v.List(cmd.OutOrStdout(), "sessions", items, []string{"SESSION", "CALLS", "BEGAN", "NEWEST CALL", "END"}, cells)
 			})
 		},
 	}
@@ -97,7 +107,7 @@ func newCallsRuns() *cobra.Command {
 func groupsOf(rows []sqlite.GroupRow) (items []groupItem, cells [][]string) {
 	items = []groupItem{}
 	for _, g := range rows {
-		item := groupItem{g.Session, g.Run, g.Calls, g.First, cmdutil.Instant(g.Began), cmdutil.Instant(g.Latest)}
+		item := groupItem{Session: g.Session, Run: g.Run, Calls: g.Calls, Entry: g.First, Began: cmdutil.Instant(g.Began), Latest: cmdutil.Instant(g.Latest)}
 		items = append(items, item)
 		cells = append(cells, []string{strconv.Itoa(g.Calls), item.Began, item.Latest})
 	}
