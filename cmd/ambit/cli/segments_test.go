@@ -62,7 +62,7 @@ func (s *archivedStore) extend(t *testing.T, what string) {
 	require.NoError(t, err)
 	require.NoError(t, f.Close())
 	to := fmt.Sprint(s.path, ".", len(s.segments)+1, ".segment")
-	_, err = archive.Write(t.Context(), &archive.Config{Store: store, Verifier: verifier, Notes: notes, Before: time.Unix(int64(seq), 0), To: to})
+	_, err = archive.Write(t.Context(), &archive.Config{Store: store, Verifier: verifier, Notes: notes, Before: time.Unix(int64(seq), 0), To: to, Window: new(time.Duration)})
 	require.NoError(t, err)
 	s.segments = append(s.segments, to)
 	require.NoError(t, log.Close(t.Context()))
