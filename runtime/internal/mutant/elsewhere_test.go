@@ -12,7 +12,7 @@ import (
 // one, and wants each to be noticed by a test that it names.
 func TestElsewhere(t *testing.T) {
 	const root = "../../.."
-	for _, pkg := range []string{"internal/importer", "internal/evolution", "internal/evolution/inclusion", "gen/dynamic", "gen/internal/ir", "dsl"} {
+	for _, pkg := range []string{"internal/importer", "internal/evolution", "internal/evolution/inclusion", "gen/dynamic", "gen/internal/ir", "dsl", "cmd/ambit/cli"} {
 		t.Run(filepath.Base(pkg), func(t *testing.T) {
 			mutant.Each(t, root, filepath.Join(root, pkg, "testdata/mutants"), "./"+pkg, func(t *testing.T, p *mutant.Patch, binary string) {
 				test, release := mutant.Command(binary, "5m", "-test.run", "^("+p.Tests[0]+")$")

@@ -3,6 +3,8 @@ package store
 import (
 	"context"
 	"errors"
+	"fmt"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -75,14 +77,23 @@ func (s *Segments) join(ctx context.Context, r *sqlite.Reader, j *Joined) error 
 	if err != nil {
 		return err
 	}
+	archived, err := r.Segments(ctx)
+	if err != nil {
+		return cmdutil.Problem(err.Error(), "")
+	}
 	for _, name := range s.names {
 		file, err := segment.Open(name)
 		if err != nil {
 			return cmdutil.Problem(err.Error(), "name a segment of this store, as it was archived")
 		}
 		j.files = append(j.files, file)
-		if of := file.Header().Store; of != id {
-			return cmdutil.Problem("the segment "+cmdutil.Quote(name)+" is of the store "+of+", and "+cmdutil.Quote(r.Path())+" is the store "+id, "name a segment of this store")
+		h := file.Header()
+		what := fmt.Sprintf("the segment %s with entries %d to %d ", cmdutil.Quote(name), h.First, h.Last)
+		if h.Store != id {
+			return cmdutil.Problem(what+"is of the store "+h.Store+", and "+cmdutil.Quote(r.Path())+" is the store "+id, "name a segment of this store")
+		}
+		if !recorded(archived, file) {
+			return cmdutil.Problem(what+"is not one that was archived from the store: its digest is not that which the store has of these entries", "name a segment of this store, as it was archived")
 		}
 	}
 	joined, err := segment.Join(r, j.files...)
@@ -91,4 +102,16 @@ func (s *Segments) join(ctx context.Context, r *sqlite.Reader, j *Joined) error 
 	}
 	j.Reader, j.files = joined, joined.Files()
 	return nil
+}
+
+// recorded reports whether a segment is one of those of a store. One of entries that the store still has needs not be: these are
+// compared one by one.
+func recorded(archived []sqlite.Segment, file *segment.File) bool {
+	h := file.Header()
+	if n := len(archived); n == 0 || archived[n-1].Last < h.First {
+		return true
+	}
+	return slices.ContainsFunc(archived, func(s sqlite.Segment) bool {
+		return s.First == h.First && s.Last == h.Last && s.Digest == file.Digest()
+	})
 }
