@@ -85,7 +85,7 @@ func (r *rig) cutCopy(ctx context.Context, m made) (cpu float64, err error) {
 			return 0, err
 		}
 	}
-	return r.verb(ctx, r.ambit, "journal", "archive", "--store", path, "--before", "0s", "--to", filepath.Join(dir, "1.segment"),
+	return r.verb(ctx, r.ambit, "journal", "archive", "--store", path, "--before", "0s", "--window", "0s", "--to", filepath.Join(dir, "1.segment"),
 		"--key", m.key()+audit.PublicSuffix, "--anchor", m.anchor())
 }
 

@@ -21,12 +21,12 @@ import (
 	"github.com/ambit-tools/ambit/runtime/sqlite"
 )
 
-// A Config says what Write archives. All fields but Snapshot and Forget are required.
+// A Config says what Write archives. Those up to To are required.
 type Config struct {
 	Store    *sqlite.Store
 	Verifier note.Verifier // of the audit log of the store
 	Notes    [][]byte      // that were anchored
-	Before   time.Time     // entries of that time and later stay
+	Before   time.Time     // entries of that time and later stay, and all from after Now
 	To       string        // file to write; of a folder, which is there, a file in it that is named by its entries
 
 	// Snapshot writes a snapshot of a session that does without the entries up to a position and without the calls that
@@ -35,6 +35,11 @@ type Config struct {
 	// Forget is the time before which ended calls are forgotten, so that their ids may be used again. The default, none, is wrong
 	// where sessions go on for ever: what they hold grows with every call.
 	Forget time.Time
+	// Window states how long calls matter to later ones. The default, nil, is wrong where the journal has not recorded it of its owner:
+	// Write refuses then. A longer window that is recorded holds.
+	Window *time.Duration
+	// Now is when the archive is made. The default, [time.Now], is wrong for a simulated clock alone.
+	Now time.Time
 	// Folder is the folder To, where that is not on the disk of the system but on a simulated one. The default, none, is wrong nowhere else.
 	Folder disk.Dir
 }
@@ -78,6 +83,9 @@ func Write(ctx context.Context, cfg *Config) (*Done, error) {
 		own := *cfg
 		own.Snapshot = a.snapshot
 		a.Config = &own
+	}
+	if err := a.closed(ctx); err != nil {
+		return nil, err
 	}
 	if err := a.choose(ctx); err != nil {
 		return nil, err

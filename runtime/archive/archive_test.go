@@ -147,7 +147,7 @@ func (a *app) archive(ctx context.Context, to string, before, forget time.Time) 
 	if err != nil {
 		return nil, err
 	}
-	return archive.Write(ctx, &archive.Config{Store: a.store, Verifier: a.verifier, Notes: notes, Before: before, To: to, Forget: forget})
+	return archive.Write(ctx, &archive.Config{Store: a.store, Verifier: a.verifier, Notes: notes, Before: before, To: to, Forget: forget, Window: new(time.Duration)})
 }
 
 // reopened closes an app and opens it again.
@@ -268,7 +268,7 @@ func TestWhatHoldsBack(t *testing.T) {
 		assert.Contains(t, refused.What, what)
 		assert.NotEmpty(t, refused.Remedy)
 	}
-	_, err = archive.Write(t.Context(), &archive.Config{Store: a.store, Verifier: a.verifier, Before: late, To: filepath.Join(dir, "2")})
+	_, err = archive.Write(t.Context(), &archive.Config{Store: a.store, Verifier: a.verifier, Before: late, To: filepath.Join(dir, "2"), Window: new(time.Duration)})
 	require.ErrorContains(t, err, "an anchored checkpoint proves the entries up to 0")
 	_, err = os.Stat(filepath.Join(dir, "2"))
 	require.ErrorIs(t, err, fs.ErrNotExist)

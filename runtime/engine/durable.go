@@ -13,6 +13,8 @@ import (
 	"github.com/ambit-tools/ambit/runtime/internal/metadata"
 	"github.com/ambit-tools/ambit/runtime/internal/outcomes"
 	"github.com/ambit-tools/ambit/runtime/internal/process"
+	"github.com/ambit-tools/ambit/runtime/internal/ruleinput"
+	"github.com/ambit-tools/ambit/runtime/internal/tools"
 	"github.com/ambit-tools/ambit/runtime/journal"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
@@ -20,9 +22,9 @@ import (
 // The entries that belong to no transition of a call, and the waits until an entry is durable
 // (SEMANTICS section 6.6).
 
-// recordOwner records which process writes the journal from now on, and with what settings.
+// recordOwner records which process writes the journal from now on, and with what settings (SEMANTICS 6.14).
 func (e *Executor) recordOwner() {
-	settings := &journal.Settings{Reminders: e.engine.Reminders(), MinimumBudget: e.minimum}
+	settings := &journal.Settings{Reminders: e.engine.Reminders(), MinimumBudget: e.minimum, Window: ruleinput.Window(tools.Specs(e.tools))}
 	e.log.Add(entry.Owner(e.sched.Now(), e.lease.Epoch(), process.Setup(), settings), nil)
 }
 

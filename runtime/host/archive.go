@@ -26,15 +26,6 @@ func (h *Host) archive(ctx context.Context, now, before, forget time.Time, to st
 	if h.Store == nil {
 		return nil, errors.New("host: the journal is Config.Journal: its owner archives it")
 	}
-	if before.After(now) {
-		before = now
-	}
-	if window, what := longest(h.cfg.Tools); now.Sub(before) < window {
-		return nil, &archive.Refusal{
-			What:   fmt.Sprintf("%s is %v: entries from after %s are not archived", what, window, now.Add(-window).UTC().Format(time.RFC3339)),
-			Remedy: "name an earlier time",
-		}
-	}
 	h.archiving.Lock()
 	defer h.archiving.Unlock()
 	verifier, err := h.verifier()
@@ -46,7 +37,7 @@ func (h *Host) archive(ctx context.Context, now, before, forget time.Time, to st
 		return nil, err
 	}
 	return archive.Write(ctx, &archive.Config{
-		Store: h.Store, Verifier: verifier, Notes: notes, Before: before, To: to, Forget: forget, Snapshot: h.Executor.Snapshots().Above,
+		Store: h.Store, Verifier: verifier, Notes: notes, Before: before, Now: now, To: to, Forget: forget, Snapshot: h.Executor.Snapshots().Above,
 	})
 }
 

@@ -102,9 +102,7 @@ func Open(ctx context.Context, cfg Config) (h *Host, err error) {
 	if err := h.serveInbox(ctx); err != nil {
 		return h, err
 	}
-	if h.cfg.command() >= 0 {
-		h.tellProcesses()
-	}
+	h.tellProcesses()
 	if rules != nil {
 		h.watch(rules)
 	}

@@ -14,7 +14,7 @@ import (
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/archive"
-	"github.com/ambit-tools/ambit/runtime/engine"
+	"github.com/ambit-tools/ambit/runtime/internal/ruleinput"
 	"github.com/ambit-tools/ambit/runtime/journal"
 	"github.com/ambit-tools/ambit/runtime/segment"
 	"github.com/ambit-tools/ambit/runtime/sqlite"
@@ -31,34 +31,14 @@ const (
 // retain returns Config.Retain, or its default.
 func (c *Config) retain() time.Duration { return cmp.Or(c.Retain, defaultRetain) }
 
-// longest returns the longest window for which a call of a tool matters to later ones, and what it is.
-func longest(tools []*runtime.Tool) (window time.Duration, what string) {
-	for _, t := range tools {
-		s := t.Spec()
-		take := func(d time.Duration, of string) {
-			if d > window {
-				window, what = d, fmt.Sprintf("%s of tool %q", of, s.Name)
-			}
-		}
-		take(s.Rules.Cooldown, "the cooldown")
-		take(s.Dedupe.Window, "the dedupe window")
-		if s.Set != nil {
-			take(s.Set.Cooldown, "the cooldown of the tools")
-		}
-		if s.Idempotency != nil {
-			take(s.Idempotency.Window, "the window of the idempotency key")
-		}
-		if s.Undo != nil {
-			take(cmp.Or(s.Undo.TTL, engine.DefaultUndoTTL), "the time for an undo")
-		}
-	}
-	return window, what
-}
-
 // retainable refuses a retention that is shorter than a window.
 func (c *Config) retainable() error {
-	if window, what := longest(c.Tools); c.retain() < window {
-		return fmt.Errorf("host: Config.Retain is %v, shorter than %s, which is %v: calls that still matter would be archived", c.retain(), what, window)
+	specs := make([]*runtime.Spec, len(c.Tools))
+	for i, t := range c.Tools {
+		specs[i] = t.Spec()
+	}
+	if w := ruleinput.Window(specs); c.retain() < w.Longest {
+		return fmt.Errorf("host: Config.Retain is %v, shorter than %s, which is %v: calls that still matter would be archived", c.retain(), w.Of, w.Longest)
 	}
 	return nil
 }

@@ -9,8 +9,11 @@ import (
 )
 
 // tellProcesses begins to write what the processes of commands use to a file beside the store, for "ambit calls
-// show" (SEMANTICS 6.13.4). The file is gone when the host has closed.
+// show" (SEMANTICS 6.13.4), where a tool is a command. The file is gone when the host has closed.
 func (h *Host) tellProcesses() {
+	if h.cfg.command() < 0 {
+		return
+	}
 	ctx, stop := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	go func() {

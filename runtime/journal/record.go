@@ -177,6 +177,15 @@ type OperatorAct struct {
 type Settings struct {
 	Reminders     int           `json:"reminders"` // to a model that stops
 	MinimumBudget time.Duration `json:"minimum_budget_ns"`
+
+	Window *Window `json:"window,omitempty"` // of its tools, for an archive; nil: it is not recorded
+}
+
+// A Window is the longest time for which a call of an owner's tools matters to later ones (SEMANTICS 6.14.2).
+type Window struct {
+	Longest time.Duration `json:"longest_ns"`
+	Of      string        `json:"of,omitempty"`   // what needs it, of which tool; empty: nothing does
+	Until   time.Time     `json:"until,omitzero"` // in a snapshot: when the next owner took the journal over; zero: no other one has
 }
 
 // A Payload is a JSON value as it is recorded.

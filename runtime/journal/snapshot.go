@@ -24,6 +24,7 @@ type Snapshot struct {
 	Ended    []EndedCall       `json:"ended,omitempty"`    // that are not as the pages say: in the order in which they were opened
 	Commands []KnownCommand    `json:"commands,omitempty"` // of no session, in the order of their nonces
 	Others   *Checkpoint       `json:"others,omitempty"`   // of no session: what the sessions have; nil: not known
+	Windows  []Window          `json:"windows,omitempty"`  // of no session: of the owners, the last one last; none: not recorded
 }
 
 // A Checkpoint says what sessions have that a start must find without reading them, by the entries up to a position.

@@ -30,21 +30,29 @@ func (r *reader) authenticate(ctx context.Context, h *chain.Head) (at standing, 
 	return at, r.first(ctx, err)
 }
 
-// first returns the error of the first entry that does not verify, where err is that of a later one.
+// first returns the error of the first entry that does not verify or is missing, where err is that of a later one.
 func (r *reader) first(ctx context.Context, err error) error {
+	var seq uint64
 	var forged *ForgedError
-	if !errors.As(err, &forged) {
+	var corrupt *CorruptError
+	switch {
+	case errors.As(err, &forged):
+		seq = forged.Seq
+	case errors.As(err, &corrupt):
+		seq = corrupt.Damaged
+	}
+	if seq == 0 {
 		return err
 	}
 	low, fault := r.lower(ctx)
 	if fault != nil {
 		return fault
 	}
-	for after := low.Last; errors.As(err, &forged) && after+1 < forged.Seq; {
-		list, first := r.Read(ctx, after, followed)
+	for after := low.Last; after+1 < seq; {
+		list, earlier := r.Read(ctx, after, int(min(followed, seq-1-after)))
 		switch {
-		case first != nil:
-			err = first
+		case earlier != nil:
+			return earlier
 		case len(list) == 0:
 			return err
 		}

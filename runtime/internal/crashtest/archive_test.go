@@ -50,7 +50,7 @@ func (w *world) archive() error {
 	err = w.perform(func() error {
 		done, failed = archive.Write(w.ctx, &archive.Config{
 			Store: w.store, Verifier: w.verifier, Notes: notes, Before: w.clock.Now().Add(time.Hour), To: "/archive", Folder: folder,
-			Snapshot: w.exec.Snapshots().Above,
+			Snapshot: w.exec.Snapshots().Above, Now: w.clock.Now().Add(1000 * 24 * time.Hour), // also what a window of a tool needs
 		})
 		return nil
 	})

@@ -25,6 +25,7 @@ type Single struct {
 	Last     uint64                       // position of the last entry of the session, also if that is a snapshot or a page
 	Tail     int                          // entries behind the snapshot
 	Others   *journal.Checkpoint          // as in the snapshot; of no session
+	Windows  []journal.Window             // of the owners, the last one last; none: not recorded; of no session
 
 	engine *rules.Engine
 	calls  map[string]*folded
@@ -152,7 +153,8 @@ func (s *Single) begin(ctx context.Context, j journal.Journal, key []byte, r *pl
 		return fmt.Errorf("it has no book, or no rules")
 	}
 	s.configure(r.Record)
-	s.Runs, s.Over, s.pages, s.Last, s.Others = of.Runs, of.Over, slices.Clone(of.Pages), of.Last, of.Others
+	s.Runs, s.Over, s.pages, s.Last = of.Runs, of.Over, slices.Clone(of.Pages), of.Last
+	s.Others, s.Windows = of.Others, slices.Clone(of.Windows)
 	for _, run := range of.Open {
 		s.Open[run.Run] = run.Metadata
 	}
@@ -296,6 +298,7 @@ func (s *Single) add(r placed) error {
 		s.Commands[r.Command.Nonce] = r.Kind == journal.KindCommandImported
 	}
 	if s.ID == "" {
+		s.owner(r.Record)
 		return nil
 	}
 	for i := range r.Rules {

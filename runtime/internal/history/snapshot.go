@@ -44,9 +44,9 @@ func (s *Single) Page(at time.Time, least int) *journal.Record {
 }
 
 // Snapshot returns the record of a snapshot of s. page is the position of the page that was just made, 0 for
-// none.
+// none. What belongs to no session has the windows of the owners, whose entries may be archived (SEMANTICS 6.14).
 func (s *Single) Snapshot(at time.Time, page uint64) *journal.Record {
-	of := &journal.Snapshot{Last: s.Last, Book: s.Book.Snapshot(), Runs: s.Runs, Over: s.Over, Pages: s.pages}
+	of := &journal.Snapshot{Last: s.Last, Book: s.Book.Snapshot(), Runs: s.Runs, Over: s.Over, Pages: s.pages, Windows: s.Windows}
 	for _, run := range slices.Sorted(maps.Keys(s.Open)) {
 		of.Open = append(of.Open, journal.OpenRun{Run: run, Metadata: s.Open[run]})
 	}

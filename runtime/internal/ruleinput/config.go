@@ -59,7 +59,7 @@ func ruleTool(s *runtime.Spec) rules.Tool {
 	return t
 }
 
-// UndoTTL returns for how long a call of a tool can be undone, 0 when its declaration has no undo.
+// UndoTTL returns for how long a call of a tool can be undone, 0 when its declaration has no undo (SEMANTICS 4.20).
 func UndoTTL(s *runtime.Spec) time.Duration {
 	if s.Undo == nil {
 		return 0

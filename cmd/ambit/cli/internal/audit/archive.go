@@ -24,7 +24,7 @@ type archiving struct {
 	store.Options
 	key, before, to string
 	anchors         []string
-	wait            time.Duration
+	wait, window    time.Duration
 }
 
 // newArchive returns "ambit journal archive".
@@ -41,8 +41,11 @@ go on: their state, grants and the ids of their calls stay.
 A process that owns the store and serves its inbox does it, with its own key and anchors, if
 its operator policy lets you archive. It writes into the folder "archive" beside the store
 alone: FILE is that folder, or a file in it that is not there. Otherwise no process may own the
-store, and --key and --anchor are required; then no tool is known, and what is archived cannot
-be undone any more, although its tool may allow it still: name an old enough TIME.
+store, and --key and --anchor are required.
+
+Calls that a tool still needs stay: for its time for an undo, its cooldown, its dedupe window and
+that of its idempotency key. The store has a record of the longest of these. Where it has none,
+state it with --window; of two the longer one holds.
 
 TIME is a time such as 2027-03-01T00:00:00Z, or an age such as 720h. "ambit audit verify
 --segment" verifies a store and its segments, and "ambit journal segments" a segment alone.`,
@@ -55,6 +58,7 @@ TIME is a time such as 2027-03-01T00:00:00Z, or an age such as 720h. "ambit audi
 	cmd.Flags().StringVar(&v.before, "before", "", "`time` before which entries are archived")
 	cmd.Flags().StringVar(&v.to, "to", "", "`file` to write")
 	cmd.Flags().DurationVar(&v.wait, "wait", 10*time.Minute, "how `long` to wait for the process that owns the store")
+	cmd.Flags().DurationVar(&v.window, "window", 0, "how `long` tools need their calls, where the store has no record of it")
 	cmd.Flags().StringVar(&v.key, "key", "", "`file` of the verifier")
 	cmd.Flags().StringArrayVar(&v.anchors, "anchor", nil, "`file` of anchored checkpoints; may be repeated")
 	return cmd
@@ -66,9 +70,12 @@ func (v *archiving) run(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
+	if v.window < 0 {
+		return cmdutil.Usage("--window is negative", "write the longest time for which a tool needs its calls, such as 24h, or 0s")
+	}
 	served, err := operate.Archive(cmd, &v.Options, v.wait, before, v.to) // it opens the store for reading: none is made
-	if served && len(v.key)+len(v.anchors) > 0 {
-		fmt.Fprintln(cmd.ErrOrStderr(), "note: the process that owns the store has its own key and anchors: --key and --anchor were not read")
+	if served && (len(v.key)+len(v.anchors) > 0 || cmd.Flags().Changed("window")) {
+		fmt.Fprintln(cmd.ErrOrStderr(), "note: the process that owns the store has its own key, anchors and tools: --key, --anchor and --window were not read")
 	}
 	if served || err != nil {
 		return err
@@ -99,7 +106,11 @@ func (v *archiving) archive(cmd *cobra.Command, before time.Time) error {
 	if err != nil {
 		return cmdutil.Problem(err.Error(), "")
 	}
-	done, err := archive.Write(cmd.Context(), &archive.Config{Store: s, Verifier: verifier, Notes: notes, Before: before, To: v.to})
+	cfg := archive.Config{Store: s, Verifier: verifier, Notes: notes, Before: before, To: v.to}
+	if cmd.Flags().Changed("window") {
+		cfg.Window = &v.window
+	}
+	done, err := archive.Write(cmd.Context(), &cfg)
 	err = errors.Join(err, s.Close())
 	if refused := (*archive.Refusal)(nil); errors.As(err, &refused) {
 		return cmdutil.Problem(refused.What, refused.Remedy)
@@ -108,8 +119,6 @@ func (v *archiving) archive(cmd *cobra.Command, before time.Time) error {
 		return cmdutil.Problem(err.Error(), "")
 	}
 	fmt.Fprintf(cmd.OutOrStdout(), "archived: %d..%d, %d bytes\n", done.First, done.Last, done.Bytes)
-	fmt.Fprintf(cmd.ErrOrStderr(), "note: no process knows the tools here: calls whose entries were archived cannot be undone any more, also where their tools allow it until later than %s\n",
-		before.UTC().Format(time.RFC3339))
 	if done.Held != "" {
 		fmt.Fprintf(cmd.OutOrStdout(), "held back: %s\n", done.Held)
 	}

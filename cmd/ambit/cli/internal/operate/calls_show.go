@@ -142,7 +142,7 @@ func (v *callView) findGrant(ctx context.Context, r *sqlite.Reader) error {
 	})
 }
 
-// findBeats adds what the owner of the store tells of the processes that run.
+// findBeats adds what the owner of the store tells of the processes that run (SEMANTICS 6.13.4).
 func (v *callView) findBeats(path string, now time.Time) error {
 	told, err := running.Read(path+running.Suffix, now)
 	for i := range v.Processes {
