@@ -186,7 +186,7 @@ func (r *recorder) operate(client int, in linearStep, how string, rng *rand.Rand
 		r.answer(client, asked[rng.IntN(len(asked))])
 	case which == 4:
 		r.cancel(client, in, rng)
-	case which == 5:
+	case which >= 5 && which < 8:
 		r.look(client, in, []string{"begin", "status", "grants"}[rng.IntN(3)])
 	default:
 		r.call(client, in)
