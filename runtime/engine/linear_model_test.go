@@ -12,27 +12,40 @@ import (
 )
 
 // A linearStep is one operation of a history: a call until it starts or is refused, the
-// end of its handler, or an answer until the approved call starts.
+// end of its handler, an answer until the approved call starts, a cancellation, or one of
+// those of linear_ends_model_test.go.
 type linearStep struct {
-	kind    string // call, finish, answer
+	kind    string // call, finish, answer, cancel; begin, status, grants, end, close, closed, forget, ended
 	session int
 	id      string // of the call
 	tool    string
 	arg     string
 	fails   bool
+	was     string // cancel: what the call had reached: "", pending, reserved, started
+	ofEnd   bool   // close: it is a part of an end
 }
 
 // A linearNode is a state of the sequential specification: the rule state and a list of
 // requests after the steps so far.
 type linearNode struct {
-	engine  *rules.Engine
-	parent  *linearNode
-	events  []rules.Event // since parent
-	state   *rules.State  // passed to the next node; rebuilt when it is needed again
-	open    []string      // requests, by call
-	tools   map[string]linearStep
-	granted bool
-	print   string
+	engine *rules.Engine
+	parent *linearNode
+	events []rules.Event // since parent
+	state  *rules.State  // passed to the next node; rebuilt when it is needed again
+	facts  string        // what the rule state answers
+	linearFlags
+	print string
+}
+
+// linearFlags are what a node knows beside the rule state.
+type linearFlags struct {
+	open     []string // requests, by call
+	accepted []string // calls of which the request was answered, and which end before they start
+	granted  bool
+	ending   bool // the session takes no calls that come now
+	closing  bool // the run starts no call
+	closed   bool // the run has no call
+	over     bool // the session has ended
 }
 
 // take returns the rule state of n, which the caller may change.
@@ -56,12 +69,26 @@ func (n *linearNode) take() *rules.State {
 	return s
 }
 
-// next returns the node after n in which events have happened and s is the state.
-func (n *linearNode) next(s *rules.State, open []string, granted bool, events ...rules.Event) *linearNode {
-	m := &linearNode{engine: n.engine, parent: n, events: events, state: s, open: open, tools: n.tools, granted: granted}
+// next returns the node after n with the flags f, in which events have happened and s is the state.
+func (n *linearNode) next(s *rules.State, f linearFlags, events ...rules.Event) *linearNode {
+	m := &linearNode{engine: n.engine, parent: n, events: events, state: s, facts: n.facts, linearFlags: f}
+	if len(events) > 0 {
+		m.facts = factsOf(n.engine, s)
+	}
+	m.print = fmt.Sprint(m.facts, f)
+	return m
+}
+
+// same returns n, of which the rule state s was taken.
+func (n *linearNode) same(s *rules.State) *linearNode {
+	n.state = s
+	return n
+}
+
+// factsOf returns what a rule state answers.
+func factsOf(engine *rules.Engine, s *rules.State) string {
 	var b strings.Builder
-	fmt.Fprint(&b, open, granted)
-	for _, tool := range m.engine.Tools() {
+	for _, tool := range engine.Tools() {
 		for _, arg := range linearArgs {
 			for _, fails := range []bool{false, true} {
 				v := s.Check(0, ruleCall(linearStep{id: "probe", tool: tool, arg: arg, fails: fails}))
@@ -73,8 +100,7 @@ func (n *linearNode) next(s *rules.State, open []string, granted bool, events ..
 	st := s.Status("r")
 	slices.Sort(st.Running)
 	fmt.Fprint(&b, st.Running)
-	m.print = b.String()
-	return m
+	return b.String()
 }
 
 var linearArgs = []string{"a", "b", "c"}
@@ -121,7 +147,7 @@ func linearModel(engine *rules.Engine, steps *atomic.Int64) porcupine.Model {
 			if err != nil {
 				panic(err)
 			}
-			return (&linearNode{engine: engine, tools: map[string]linearStep{}}).next(s, nil, false, ev)
+			return (&linearNode{engine: engine}).next(s, linearFlags{}, ev)
 		},
 		Step: func(state, input, output any) (bool, any) {
 			n, in := state.(*linearNode), input.(linearStep)
@@ -137,11 +163,16 @@ func linearModel(engine *rules.Engine, steps *atomic.Int64) porcupine.Model {
 
 // step takes one step; the node is nil when the answer differs from want.
 func (n *linearNode) step(in linearStep, want string) (*linearNode, string) {
+	if m, text, is := n.stepEnds(in, want); is {
+		return m, text
+	}
 	s := n.take()
 	rc := ruleCall(in)
 	switch in.kind {
 	case "call":
 		return n.stepCall(s, in, rc, want)
+	case "cancel":
+		return n.stepCancel(s, in)
 	case "finish":
 		status := rules.StatusOK
 		if in.fails {
@@ -152,45 +183,89 @@ func (n *linearNode) step(in linearStep, want string) (*linearNode, string) {
 			n.state = s
 			return nil, err.Error()
 		}
-		return n.next(s, n.open, n.granted, ev), ""
+		return n.next(s, n.linearFlags, ev), ""
 	}
+	return n.stepAnswer(s, in, rc, want)
+}
+
+// stepAnswer is step for an answer to a request of a run that is open.
+func (n *linearNode) stepAnswer(s *rules.State, in linearStep, rc *rules.Call, want string) (*linearNode, string) {
 	if !slices.Contains(n.open, in.id) {
-		n.state = s
-		return n, "already_resolved"
+		return n.same(s), "already_resolved"
+	}
+	f := n.linearFlags
+	f.open = without(n.open, in.id)
+	f.granted = n.granted || in.tool == "trust"
+	if strings.HasPrefix(want, "cancelled") { // before it started; a cancellation, or the end of the run, releases what it holds
+		f.accepted = append(slices.Clone(n.accepted), in.id)
+		slices.Sort(f.accepted)
+		return n.next(s, f), want
 	}
 	text := said(s.Recheck(0, rc), "started")
 	if text != want {
 		n.state = s
 		return nil, text
 	}
-	open := slices.DeleteFunc(slices.Clone(n.open), func(id string) bool { return id == in.id })
-	granted := n.granted || in.tool == "trust"
 	v, ev := s.Resume(0, rc)
 	if !v.Admitted() {
 		ev, _ = s.Release(0, in.id)
-		return n.next(s, open, granted, ev), text
+		return n.next(s, f, ev), text
 	}
 	started, _ := s.Commit(0, in.id)
-	return n.next(s, open, granted, ev, started), text
+	return n.next(s, f, ev, started), text
+}
+
+func without(list []string, id string) []string {
+	return slices.DeleteFunc(slices.Clone(list), func(at string) bool { return at == id })
 }
 
 func (n *linearNode) stepCall(s *rules.State, in linearStep, rc *rules.Call, want string) (*linearNode, string) {
 	asks := in.tool == "sure" || in.tool == "trust" && !n.granted
 	admitted := "started"
-	if asks {
+	switch {
+	case want == "reserved": // it ends before it starts
+		admitted = want
+	case asks:
 		admitted = "pending"
 	}
 	v := s.Check(0, rc)
 	text := said(v, admitted)
 	switch {
 	case text != want || !v.Admitted():
-		n.state = s
-		return n, text
+		return n.same(s), text
+	case asks && want == "reserved":
+		return n.same(s), "pending"
 	case asks:
 		_, ev := s.Ask(0, rc)
-		return n.next(s, append(slices.Clone(n.open), in.id), n.granted, ev), text
+		f := n.linearFlags
+		f.open = append(slices.Clone(n.open), in.id)
+		return n.next(s, f, ev), text
 	}
 	_, ev := s.Admit(0, rc)
+	if want == "reserved" {
+		return n.next(s, n.linearFlags, ev), text
+	}
 	started, _ := s.Commit(0, in.id)
-	return n.next(s, n.open, n.granted, ev, started), text
+	return n.next(s, n.linearFlags, ev, started), text
+}
+
+// stepCancel cancels a call that has no outcome.
+func (n *linearNode) stepCancel(s *rules.State, in linearStep) (*linearNode, string) {
+	f := n.linearFlags
+	if in.was == "" {
+		return n.same(s), ""
+	}
+	if in.was == "pending" && !slices.Contains(n.open, in.id) && !slices.Contains(n.accepted, in.id) {
+		return n.same(s), "already_ended"
+	}
+	f.open, f.accepted = without(n.open, in.id), without(n.accepted, in.id)
+	change := s.Release
+	if in.was == "started" {
+		change = func(at rules.Instant, id string) (rules.Event, error) { return s.Finish(at, id, rules.StatusTimeout) }
+	}
+	ev, err := change(0, in.id)
+	if err != nil {
+		return n.same(s), err.Error()
+	}
+	return n.next(s, f, ev), ""
 }
