@@ -133,6 +133,9 @@ func TestOfferLeavesOutNoToolThatWouldRun(t *testing.T) {
 				}
 			}
 			for _, code := range withheldCodes {
+				if testing.Short() { // which makes too few runs
+					break
+				}
 				assert.True(t, left[code] > 0 == (name == "library" || code == "exiting" || code == "run_finished"), "%s: %d", code, left[code])
 			}
 			assert.Positive(t, ran)

@@ -235,5 +235,7 @@ func TestRestoreIsTheInverse(t *testing.T) {
 			}
 		}
 	}
-	require.Greater(t, changed, 200)
+	if !testing.Short() { // which makes too few
+		require.Greater(t, changed, 200)
+	}
 }
