@@ -194,22 +194,28 @@ func (s *Set[S]) await(p *Place[S]) error {
 }
 
 // load loads a session, or waits until another goroutine has. s.mu is held, but for that time.
-func (s *Set[S]) load(p *Place[S]) error {
+func (s *Set[S]) load(p *Place[S]) (err error) {
 	if p.where == loading {
 		return s.await(p)
 	}
 	p.where, p.loaded = loading, sched.NewEvent()
 	s.mu.Unlock()
-	known, err := s.read(p.of)
-	s.mu.Lock()
-	if err != nil {
-		p.where, p.err = outside, err
-	} else {
-		s.settle(p, known)
-	}
-	s.cfg.Sched.Fire(p.loaded)
+	known, err := false, errPanicked // unless Load returns
+	defer func() {
+		s.mu.Lock()
+		if err != nil {
+			p.where, p.err = outside, err
+		} else {
+			s.settle(p, known)
+		}
+		s.cfg.Sched.Fire(p.loaded)
+	}()
+	known, err = s.read(p.of)
 	return err
 }
+
+// errPanicked is the error of those who waited for a session whose Load panicked.
+var errPanicked = errors.New("the journal panicked while the session was loaded")
 
 // ErrShut is the error of a session that would have to be loaded while its executor shuts down.
 var ErrShut = errors.New("the executor is shutting down: it loads no session")

@@ -46,6 +46,7 @@ type world struct {
 	mu      sync.Mutex
 	journal map[string]int
 	broken  error // of loads
+	panics  bool
 	full    error // of rests
 	stuck   bool  // nothing can be dropped
 	loads   atomic.Int64
@@ -68,6 +69,9 @@ func (w *world) load(s *session) (bool, error) {
 	defer w.mu.Unlock()
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if w.panics {
+		panic("a fault of the journal")
+	}
 	if w.broken != nil {
 		return false, w.broken
 	}
@@ -220,6 +224,26 @@ func TestASessionStaysUntilTheJournalHasIt(t *testing.T) {
 	w.gate.Shut()
 	assert.Zero(t, w.Unload(), "the executor is shut")
 	assert.Equal(t, 2, s.use(t))
+}
+
+// TestAPanicWhileASessionIsLoaded goes to the goroutine that loads, as a panic like any other. Another one that waits gets an
+// error, and the session can be loaded again.
+func TestAPanicWhileASessionIsLoaded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld()
+		w.journal["s"] = 5
+		w.panics = true
+		s := w.of("s")
+		var waits sync.WaitGroup
+		waits.Go(func() {
+			assert.PanicsWithValue(t, "a fault of the journal", func() { _ = s.place.Enter() })
+		})
+		synctest.Wait() // it loads
+		require.ErrorContains(t, s.place.Enter(), "panicked")
+		waits.Wait()
+		w.panics = false
+		assert.Equal(t, 6, w.of("s").use(t))
+	})
 }
 
 // TestASessionThatCannotBeLoaded says why, to each goroutine that enters it, and other sessions are loaded. It is tried again.
