@@ -111,6 +111,12 @@ func (w *world) of(id string) *session {
 	return w.Of(id, func() *session { return &session{id: id} })
 }
 
+func (s *session) inMemory() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.loaded
+}
+
 // use adds one to a session, and returns what it has then.
 func (s *session) use(t testing.TB) int {
 	require.NoError(t, s.place.Enter())
@@ -157,7 +163,7 @@ func TestAnIdleSessionLeaves(t *testing.T) {
 		assert.Equal(t, 2, w.Len())
 		time.Sleep(2 * time.Second)
 		assert.Equal(t, 1, w.Len())
-		assert.True(t, held.loaded)
+		assert.True(t, held.inMemory())
 		assert.Equal(t, 3, s.use(t))
 		assert.Same(t, s, w.of("s"))
 		held.place.Leave()
@@ -177,8 +183,8 @@ func TestManyIdleSessionsLeaveSoon(t *testing.T) {
 		}
 		time.Sleep(residence.Soon + time.Second)
 		assert.Equal(t, residence.Keep, w.Len())
-		assert.False(t, w.of("9").loaded)
-		assert.True(t, w.of("10").loaded)
+		assert.False(t, w.of("9").inMemory())
+		assert.True(t, w.of("10").inMemory())
 		time.Sleep(residence.Idle)
 		assert.Zero(t, w.Len())
 	})
@@ -192,7 +198,7 @@ func TestASessionThatIsEnteredWhileItRestsStays(t *testing.T) {
 	s.use(t)
 	w.resting = func() { s.use(t) }
 	assert.Zero(t, w.Unload())
-	assert.True(t, s.loaded)
+	assert.True(t, s.inMemory())
 	w.resting = nil
 	assert.Equal(t, 1, w.Unload())
 	assert.Equal(t, 3, s.use(t))
@@ -220,7 +226,7 @@ func TestASessionStaysUntilTheJournalHasIt(t *testing.T) {
 	w.full, w.stuck = nil, true
 	assert.Zero(t, w.Unload())
 	w.stuck = false
-	assert.True(t, s.loaded)
+	assert.True(t, s.inMemory())
 	w.gate.Shut()
 	assert.Zero(t, w.Unload(), "the executor is shut")
 	assert.Equal(t, 2, s.use(t))
