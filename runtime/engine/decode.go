@@ -11,11 +11,19 @@ import (
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
-// emitInvoked begins the life cycle of the call. No other goroutine has the call yet: the transition
-// needs no lock.
+// emitInvoked begins the life cycle of the call, unless a goroutine that ends the call has done so.
 func (c *call) emitInvoked() {
-	c.unrecorded = c.exec.log.On() && c.exec.log.Stalled()
-	c.transition(runtime.EventInvoked, runtime.StateDeclared, &note{At: c.now})
+	c.progress.Lock()
+	defer c.progress.Unlock()
+	c.emitFirst()
+}
+
+// emitFirst is emitInvoked for a caller that holds the lock of the call.
+func (c *call) emitFirst() {
+	if !c.progress.Invoked() {
+		c.unrecorded = c.exec.log.On() && c.exec.log.Stalled()
+		c.transition(runtime.EventInvoked, runtime.StateDeclared, &note{At: c.now})
+	}
 }
 
 // lookup checks that the tool of the call exists.

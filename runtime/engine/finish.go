@@ -53,20 +53,19 @@ func (c *call) finish(e *result) (first bool) {
 	return true
 }
 
-// setText sets the text for operators in the event of e. It may run code of the tool, so the caller
-// holds no lock.
+// setText sets the text for operators in the event of e. The caller holds no lock: it may run code of the tool.
 func (e *result) setText(c *call) {
 	if !e.textSet {
 		e.text, e.textSet = c.operatorText(&e.outcome, e.fault), true
 	}
 }
 
-// conclude is the part of finish that holds the call's lock. If e becomes the result of the call,
-// it sets over to the event that the caller must fire. It reports whether the caller must notify
-// the observers.
+// conclude is the part of finish that holds the call's lock. If e becomes the result of the call, it sets over to the event
+// that the caller must fire. It reports whether the caller must notify the observers.
 func (c *call) conclude(e *result, over **sched.Event) (unattended bool) {
 	c.progress.Lock()
 	defer c.progress.Unlock()
+	c.emitFirst() // its session has the call a moment before
 	if !c.progress.Life.TryEnd(cmp.Or(e.cause, lifecycle.ByWorker), e.moment, c.clock()) {
 		return false
 	}

@@ -62,6 +62,9 @@ func (p *Progress) now() time.Time { return p.sched.Since(p.began) }
 // State returns the state of the call. The lock is held once other goroutines know the call, as for Move.
 func (p *Progress) State() runtime.State { return p.state }
 
+// Invoked reports whether the first event of the call was emitted. The lock is held, as for Move.
+func (p *Progress) Invoked() bool { return p.invoked }
+
 // Move takes the call to another state. It returns the state before, and false when no event of that kind is
 // legal there: the state stays.
 func (p *Progress) Move(kind runtime.EventKind, to runtime.State) (from runtime.State, legal bool) {
