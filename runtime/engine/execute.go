@@ -100,7 +100,6 @@ func (t *Turn) open(ctx context.Context, in runtime.Call, done <-chan struct{}) 
 	if earlier == nil && was == nil {
 		trace(c)
 		if refused == nil {
-			c.entered = true
 			return c, nil
 		}
 	}
@@ -204,6 +203,7 @@ func (c *call) register(full *runtime.Outcome) (earlier *callRecord, was *ended.
 	switch refused = s.memory.Refuse(c.record, full); {
 	case refused == nil:
 		earlier, was = s.memory.Add(c.record, c.run.node.Calls())
+		c.entered = earlier == nil && was == nil
 	case refused == full:
 		earlier, was = s.memory.Find(c.id), s.memory.Reference(c.id)
 	}
