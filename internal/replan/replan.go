@@ -1,6 +1,6 @@
 // Package replan says what a recorded call ran. A journal has only the digest of the arguments of a
 // program, so they are made again, of the recorded input by the declaration of now, and compared with
-// the digest: arguments that may be others are not shown (SEMANTICS 5.10.8).
+// the digest: arguments with another digest are not shown (SEMANTICS 5.10.8).
 package replan
 
 import (

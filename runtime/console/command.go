@@ -109,7 +109,7 @@ func (p *pages) declared(name string) *runtime.Tool {
 }
 
 // ran returns what a recorded call ran, or would have run; nil: its tool has a handler. The journal
-// has no arguments: they are made again, and are not shown where they may be others.
+// has no arguments: they are made again, and are not shown where their digest is another one.
 func (p *pages) ran(c *recordedCall) *shownCommand {
 	entries := replan.Of(c.entries)
 	in, err := entries.Plan(p.declared)

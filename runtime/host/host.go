@@ -178,11 +178,18 @@ func (h *Host) open(ctx context.Context, operators operator.Policy) ([]engine.Op
 func (h *Host) watch(rules *opa.Policy) {
 	rules.OnReload(func() { h.Executor.RetireGrants(rules.Asks) })
 	rules.OnDifference(func(d opa.Difference) { h.cfg.report(d) })
+	h.background(func(ctx context.Context) {
+		_ = rules.WatchFS(ctx, h.cfg.Policies, h.cfg.report) // the error is the end of ctx
+	})
+}
+
+// background calls f in a goroutine, which the host ends and waits for when it closes.
+func (h *Host) background(f func(ctx context.Context)) {
 	ctx, stop := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		_ = rules.WatchFS(ctx, h.cfg.Policies, h.cfg.report) // the error is the end of ctx
+		f(ctx)
 	}()
 	h.closing(func(context.Context) error {
 		stop()

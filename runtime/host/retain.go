@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"math"
 	"os"
-	"sync"
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime"
@@ -45,9 +44,7 @@ func (c *Config) retainable() error {
 
 // retain begins to archive what is old, and to look at the size of the store.
 func (h *Host) retain() {
-	ctx, stop := context.WithCancel(context.Background())
-	var done sync.WaitGroup
-	done.Go(func() {
+	h.background(func(ctx context.Context) {
 		timer := time.NewTimer(0) // a process that never runs for an hour archives, too
 		defer timer.Stop()
 		for {
@@ -61,11 +58,6 @@ func (h *Host) retain() {
 			}
 			timer.Reset(retainEvery)
 		}
-	})
-	h.closing(func(context.Context) error {
-		stop()
-		done.Wait()
-		return nil
 	})
 }
 

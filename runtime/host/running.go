@@ -14,17 +14,7 @@ func (h *Host) tellProcesses() {
 	if h.cfg.command() < 0 {
 		return
 	}
-	ctx, stop := context.WithCancel(context.Background())
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		h.telling(ctx, &running.File{Path: h.cfg.path(running.Suffix)})
-	}()
-	h.closing(func(context.Context) error {
-		stop()
-		<-done
-		return nil
-	})
+	h.background(func(ctx context.Context) { h.telling(ctx, &running.File{Path: h.cfg.path(running.Suffix)}) })
 }
 
 // telling writes the file until ctx ends. A fault is reported once, and again when there was none in between.

@@ -26,7 +26,7 @@ type Act struct {
 	Stale  bool              // its watcher falls silent
 	Lost   bool              // its watcher is killed, and Run returns ErrLost
 	Usage  process.Usage     // of its exit
-	Beats  []process.Usage   // what Job.Beat is told: the first at once, the others a second later each while it runs
+	Beats  []process.Usage   // what Job.Beat is told: the first at once, each later one a second after that before it while it runs
 	Writes []Write           // after Out and Err, before it hangs or ends
 }
 

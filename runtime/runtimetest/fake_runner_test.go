@@ -83,7 +83,7 @@ func TestFakeRunnerEnds(t *testing.T) {
 	}
 }
 
-// TestFakeRunnerBeats: the first beat comes at once, the others a second later each while the process runs.
+// TestFakeRunnerBeats: the first beat comes at once, each later one a second after that before it while the process runs.
 func TestFakeRunnerBeats(t *testing.T) {
 	r := &runtimetest.FakeRunner{Took: 2500 * time.Millisecond, Script: func(*process.Job) runtimetest.Act {
 		return runtimetest.Act{Beats: []process.Usage{{Memory: 1}, {Memory: 2}, {Memory: 3}, {Memory: 4}}}

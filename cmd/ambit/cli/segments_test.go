@@ -108,7 +108,7 @@ func rootOf(list []journal.Entry) tlog.Hash {
 }
 
 // rewritten writes the first segment anew, signed by a key of the attacker that has the name of the real one. With forged the
-// entries are others.
+// segment has other entries than the real one.
 func (s *archivedStore) rewritten(t *testing.T, to string, forged bool) {
 	f, err := segment.Open(s.segments[0])
 	require.NoError(t, err)

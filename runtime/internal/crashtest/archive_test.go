@@ -250,7 +250,7 @@ func (w *world) fetch(id string, out *runtime.Outcome) error {
 	return nil
 }
 
-// after returns the notes of more than so many entries: others cannot be compared with checkpoints that were archived.
+// after returns the notes of more than low entries: notes of fewer cannot be compared with checkpoints that were archived.
 func after(low uint64, notes [][]byte) (list [][]byte) {
 	for _, n := range notes {
 		var size uint64

@@ -92,7 +92,7 @@ func checkSessions(ctx context.Context, j journal.Journal, e *rules.Engine, comm
 	return nil
 }
 
-// apart returns the calls that the store has, and references to the others by session.
+// apart returns the calls that the store has, and by session references to the calls that are archived.
 func apart(all []*history.Call, low uint64) (list []*history.Call, archived map[string][]journal.EndedCall) {
 	archived = map[string][]journal.EndedCall{}
 	for _, c := range all {
@@ -106,7 +106,7 @@ func apart(all []*history.Call, low uint64) (list []*history.Call, archived map[
 }
 
 // kept returns the calls of a history without those that their sessions forgot when they ended, and without the outputs
-// of archived calls that others repeat.
+// of archived calls that a later call repeats.
 func kept(whole *history.History, low uint64) (list []*history.Call) {
 	archived := map[journal.CallKey]bool{}
 	for _, c := range whole.Calls {

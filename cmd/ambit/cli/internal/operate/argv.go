@@ -31,27 +31,24 @@ func (d *declaration) addFlag(cmd *cobra.Command) {
 
 // load reads the declaration. One in this folder that was not named may be absent, or wrong.
 func (d *declaration) load() error {
-	named := d.path != ""
-	path := d.path
-	if !named {
-		var err error
-		if path, err = project.Locate(nil); err != nil {
-			return nil
-		}
+	if d.path != "" {
+		return d.read(d.path)
 	}
+	if path, err := project.Locate(nil); err == nil {
+		_ = d.read(path)
+	}
+	return nil
+}
+
+// read makes the tools of a declaration.
+func (d *declaration) read(path string) error {
 	f, err := project.Parse(path)
 	if err != nil {
-		if named {
-			return err
-		}
-		return nil
+		return err
 	}
 	tools, err := dynamic.Tools(f, nil)
 	if err != nil {
-		if named {
-			return err
-		}
-		return nil
+		return err
 	}
 	d.loaded = map[string]*runtime.Tool{}
 	for _, t := range tools {
