@@ -71,11 +71,7 @@ func (a *app) hosted(ctx context.Context, cfg *config, stderr io.Writer) error {
 		return err
 	}
 	a.store, a.exec = h.Store, h.Executor
-	a.add(func() error {
-		over, cancel := context.WithCancel(context.Background())
-		cancel() // what still runs is told to stop
-		_ = h.Executor.Shutdown(over)
-		return h.Close(context.Background())
-	})
+	a.add(func() error { return h.Close(context.Background()) })
+	a.add(a.shutdown) // first
 	return nil
 }

@@ -94,13 +94,16 @@ func start(ctx context.Context, cfg *config, stderr io.Writer) (a *app, err erro
 	if err := a.exec.Recover(ctx); err != nil {
 		return a, err
 	}
-	a.add(func() error {
-		over, cancel := context.WithCancel(context.Background())
-		cancel() // what still runs is told to stop
-		_ = a.exec.Shutdown(over)
-		return nil
-	})
+	a.add(a.shutdown)
 	return a, nil
+}
+
+// shutdown tells what still runs to stop.
+func (a *app) shutdown() error {
+	over, cancel := context.WithCancel(context.Background())
+	cancel()
+	_ = a.exec.Shutdown(over)
+	return nil
 }
 
 // toolsOf returns the tools, and the options that they need.

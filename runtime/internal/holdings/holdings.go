@@ -21,9 +21,6 @@ import (
 	"github.com/ambit-tools/ambit/runtime/process"
 )
 
-// Retained is for how long a request or a grant that has ended is kept in mind.
-const Retained = history.Retained
-
 // readStep is how many entries are read at once.
 const readStep = 1000
 
@@ -169,13 +166,13 @@ func (l *Ledger) record(r *journal.Record) {
 func (x *asked) change(ev *consent.Event, known bool) bool {
 	switch {
 	case ev.Kind == consent.EventAsked && ev.Asked != nil:
-		x.request = ev.Asked.Expires.Add(Retained)
+		x.request = ev.Asked.Expires.Add(history.Retained)
 	case !known:
 		return false
 	case ev.Result != nil && ev.Result.Granted != nil:
-		x.grant, x.lasts = ev.Result.Granted.Expires.Add(Retained), ev.Result.Granted.Expires.IsZero()
+		x.grant, x.lasts = ev.Result.Granted.Expires.Add(history.Retained), ev.Result.Granted.Expires.IsZero()
 	case ev.Kind == consent.EventRevoked && ev.Result != nil && ev.Result.Resolution == consent.Accepted:
-		x.grant, x.lasts = ev.At.Add(Retained), false
+		x.grant, x.lasts = ev.At.Add(history.Retained), false
 	}
 	return true
 }

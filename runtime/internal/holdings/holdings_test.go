@@ -12,6 +12,7 @@ import (
 	"github.com/ambit-tools/ambit/internal/battery"
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/consent"
+	"github.com/ambit-tools/ambit/runtime/internal/history"
 	"github.com/ambit-tools/ambit/runtime/internal/holdings"
 	"github.com/ambit-tools/ambit/runtime/internal/mutant"
 	"github.com/ambit-tools/ambit/runtime/journal"
@@ -71,9 +72,9 @@ func TestRequestsAndGrantsAreFoundByTheirIDs(t *testing.T) {
 	assert.Equal(t, []string{"a", "c"}, l.Asked(hour, func(id string) bool { return id == "b" }))
 	assert.Equal(t, "b", l.SessionOf("q2"))
 	assert.Empty(t, l.SessionOf("q4"))
-	assert.Equal(t, []string{"a", "b", "c"}, l.Asked(hour.Add(holdings.Retained), nowhere))
-	assert.Equal(t, []string{"b", "c"}, l.Asked(hour.Add(holdings.Retained+1), nowhere))
-	assert.Equal(t, []string{"b"}, l.Asked(hour.Add(holdings.Retained+time.Hour+1), nowhere))
+	assert.Equal(t, []string{"a", "b", "c"}, l.Asked(hour.Add(history.Retained), nowhere))
+	assert.Equal(t, []string{"b", "c"}, l.Asked(hour.Add(history.Retained+1), nowhere))
+	assert.Equal(t, []string{"b"}, l.Asked(hour.Add(history.Retained+time.Hour+1), nowhere))
 	l = holdings.New()
 	require.NoError(t, l.Read(t.Context(), &j, nil))
 	add(t, &j, l, "b", journal.Record{Kind: journal.KindConsent, Consent: []consent.Event{

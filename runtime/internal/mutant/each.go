@@ -1,6 +1,7 @@
 package mutant
 
 import (
+	"path/filepath"
 	"testing"
 
 	"github.com/ambit-tools/ambit/internal/battery"
@@ -39,10 +40,16 @@ func Each(t *testing.T, root, dir, pkg string, f func(t *testing.T, p *Patch, bi
 // environment of the test, as battery.Env returns it; nil is that of this process.
 func Noticed(t *testing.T, root, pkg, within string, env []string) {
 	t.Helper()
-	Each(t, root, "testdata/mutants", pkg, func(t *testing.T, p *Patch, binary string) {
+	NoticedIn(t, root, ".", pkg, within, env)
+}
+
+// NoticedIn is Noticed for the patches of a package in another folder, in which its tests run.
+func NoticedIn(t *testing.T, root, folder, pkg, within string, env []string) {
+	t.Helper()
+	Each(t, root, filepath.Join(folder, "testdata/mutants"), pkg, func(t *testing.T, p *Patch, binary string) {
 		test, release := Command(binary, within, "-test.run", "^("+p.Tests[0]+")$")
 		defer release()
-		test.Env = env
+		test.Dir, test.Env = folder, env
 		out, err := test.CombinedOutput()
 		if err == nil {
 			t.Fatalf("no test notices that %s", p.Breaks)
