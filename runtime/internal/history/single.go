@@ -214,7 +214,7 @@ func (s *Single) past(yield func(rules.PastCall) bool) {
 }
 
 // revive reads the calls that a snapshot calls live, and those that had ended by then and that later entries are
-// about, from their own entries; with unknown also those whose outcome is unknown.
+// about, from their own entries; with unknown also those whose outcome is unknown (SEMANTICS 6.7).
 func (s *Single) revive(ctx context.Context, j journal.Journal, snapshot *placed, tail []placed, unknown bool) error {
 	if snapshot == nil {
 		return nil
