@@ -118,7 +118,7 @@ func newPast(t *testing.T, calls int, change func(*journal.EndedCall)) *past {
 		if change != nil {
 			change(&c)
 		}
-		restored.Archived = append(restored.Archived, c)
+		restored.ByReference = append(restored.ByReference, history.Reference{EndedCall: c, Number: n + 1})
 	}
 	memory.Restore(restored)
 	p.Past = &recall.Past[*live]{
@@ -263,9 +263,9 @@ func TestARepeatedIDWhileItsSessionLoads(t *testing.T) {
 		}
 		synctest.Wait()
 		p.lock.Lock()
-		p.memory.Restore(&history.Session{State: p.memory.Rules(), Archived: []journal.EndedCall{
-			{Call: "c1", Run: "r", Tool: "t", Opened: 1, Outcome: 2, Kind: "completed", InputMAC: mac},
-		}})
+		p.memory.Restore(&history.Session{State: p.memory.Rules(), ByReference: []history.Reference{{
+			EndedCall: journal.EndedCall{Call: "c1", Run: "r", Tool: "t", Opened: 1, Outcome: 2, Kind: "completed", InputMAC: mac}, Number: 1,
+		}}})
 		p.lock.Unlock()
 		close(ready)
 		wg.Wait()

@@ -43,8 +43,8 @@ func New[C any](e *rules.Engine, queues bool, observe func(rules.Event)) Memory[
 // Restore replaces the state of the rules by that of a journal. A session that has ended is shut (SEMANTICS 1.4.5).
 func (m *Memory[C]) Restore(of *history.Session) {
 	m.rules, m.runs, m.forgot = of.State, max(m.runs, of.Runs), of.Over
-	for i := range of.Archived {
-		m.addEnded(&of.Archived[i])
+	for i := range of.ByReference {
+		m.addEnded(&of.ByReference[i])
 	}
 	if of.Over {
 		m.Undos.Shut()
@@ -88,8 +88,10 @@ func (m *Memory[C]) Add(r *Record[C], run *Calls[C]) (earlier *Record[C], was *e
 	if r.restored != nil {
 		m.made = max(m.made, madeNumber(callPrefix, r.ID))
 	}
-	m.number++
-	r.Number = m.number
+	if r.Number == 0 {
+		r.Number = m.number + 1
+	}
+	m.number = max(m.number, r.Number)
 	if earlier = m.calls.putIfAbsent(r); earlier == nil {
 		run.add(r)
 	}
