@@ -85,10 +85,10 @@ func (p *Past[C]) Rest(r *session.Record[C]) {
 	p.Memory.Rest(r, p.Quiet)
 }
 
-// Read reads a call. The error was reported.
+// Read reads a call. The error was reported, but for a [*journal.ArchivedError]: that its entries are archived is no fault.
 func (p *Past[C]) Read(was *ended.Call) (*history.Call, error) {
 	of, err := ended.Read(context.Background(), p.Journal, p.Session, was) // an outcome is had whether or not a caller still waits
-	if err != nil {
+	if err != nil && !errors.As(err, new(*journal.ArchivedError)) {
 		p.Report(&action.CallError{Tool: was.Tool, CallID: was.ID, SessionID: p.Session, RunID: was.Run, Reason: runtime.ReasonJournalUnavailable, Err: err})
 	}
 	return of, err
