@@ -113,7 +113,6 @@ func TestArchivedCallsAreAnswered(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, os.Remove(done.File))
 	assert.Equal(t, runtime.ReasonCallIDReused, execute(t, h, "c1", "Shopping").Reason)
-	assert.ErrorContains(t, <-faults, "read it there")
 	for _, other := range [][]byte{text[:len(text)/2], append([]byte(nil), "no segment"...)} {
 		require.NoError(t, os.WriteFile(done.File, other, 0o600))
 		assert.Equal(t, runtime.ReasonCallIDReused, execute(t, h, "c1", "Shopping").Reason)

@@ -88,7 +88,7 @@ func (p *Past[C]) Rest(r *session.Record[C]) {
 	p.Memory.Rest(r, p.Quiet)
 }
 
-// Read reads a call. The error was reported.
+// Read reads a call. The error was reported, but for a [*journal.ArchivedError]: that its entries are archived is no fault.
 func (p *Past[C]) Read(was *ended.Call) (*history.Call, error) {
 	of, err := p.read(was)
 	if err != nil {
@@ -101,7 +101,11 @@ func (p *Past[C]) read(was *ended.Call) (*history.Call, error) {
 	return ended.Read(context.Background(), p.Journal, p.Session, was) // an outcome is had whether or not a caller still waits
 }
 
+// report reports why a call cannot be read, but for a [*journal.ArchivedError].
 func (p *Past[C]) report(was *ended.Call, err error) {
+	if errors.As(err, new(*journal.ArchivedError)) {
+		return
+	}
 	p.Report(&action.CallError{Tool: was.Tool, CallID: was.ID, SessionID: p.Session, RunID: was.Run, Reason: runtime.ReasonJournalUnavailable, Err: err})
 }
 
