@@ -55,14 +55,6 @@ func (w *waitingWorld) undo(ctx context.Context) action.Code {
 	return code
 }
 
-// A slowTracer takes its time before the first event of a call.
-type slowTracer struct{ takes time.Duration }
-
-func (s *slowTracer) Start(ctx context.Context, _ runtime.CallInfo) (context.Context, runtime.Span) {
-	time.Sleep(s.takes)
-	return ctx, nil
-}
-
 // leftBehind are the ways to leave a goroutine of a session behind: the goroutines that have waited for it do not any more.
 var leftBehind = map[string]func(w *waitingWorld){
 	"a handler of a run that was closed": func(w *waitingWorld) {
