@@ -52,6 +52,21 @@ func TestEveryVerbHasAScript(t *testing.T) {
 	}
 }
 
+// TestEveryVerbRefusesAFormerStore: cli_former_store names each verb that takes a store.
+func TestEveryVerbRefusesAFormerStore(t *testing.T) {
+	text := scripts(t, "cli_former_store")["cli_former_store"]
+	n := 0
+	for _, verb := range verbs(t, nil) {
+		var help bytes.Buffer
+		require.Zero(t, cli.Run(append(strings.Fields(verb), "--help"), strings.NewReader(""), &help, &help), verb)
+		if strings.Contains(help.String(), "--store file") {
+			n++
+			assert.Contains(t, text, "\nexits 1 ambit "+verb+" ", "the script does not run ambit %s", verb)
+		}
+	}
+	assert.GreaterOrEqual(t, n, 30, "verbs with a store")
+}
+
 // verbs returns the commands below one that have no subcommands.
 func verbs(t *testing.T, path []string) []string {
 	t.Helper()

@@ -89,11 +89,8 @@ type made struct {
 func (m made) anchor() string { return m.path + ".notes" }
 func (m made) key() string    { return m.path + ".key" }
 
-// lastCall returns the id of the last call and that of its session.
-func (m made) lastCall() (session, call string) {
-	last := m.calls/perSession - 1
-	return fmt.Sprintf("s%08d", last), fmt.Sprintf("c%08d-%d", last, perSession-1)
-}
+// firstCall returns the id of the first call.
+func (m made) firstCall() string { return "c" + zeros + "-0" }
 
 // open opens the store and its audit log.
 func (m made) open(ctx context.Context) (*sqlite.Store, *audit.Log, error) {

@@ -39,9 +39,8 @@ func (r *rig) verbs(ctx context.Context, bars []bar) ([]bar, error) {
 		for range turns {
 			for i, m := range []made{r.few, r.many} {
 				args := append(append([]string{}, v.args...), "--store", m.path)
-				if v.call {
-					session, call := m.lastCall()
-					args = append(args, "--session", session, "--call", call)
+				if v.call { // without its session
+					args = append(args, "--call", m.firstCall())
 				}
 				cpu, err := r.verb(ctx, r.ambit, args...)
 				if err != nil {

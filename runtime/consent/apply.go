@@ -171,6 +171,9 @@ func (b *Book) applyGrant(e *Event) error {
 	if e.Kind == EventRevoked && e.Result != nil && e.Result.Resolution == Rejected {
 		return nil
 	}
+	if g == nil && b.pruned { // by a clock that was set back since: it ended long ago
+		return nil
+	}
 	if g == nil || !g.Revoked.IsZero() {
 		return fmt.Errorf("grant %q is not known, or was revoked", e.Grant)
 	}

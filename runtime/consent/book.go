@@ -37,6 +37,7 @@ type Book struct {
 	retired  map[Rule]retirement
 
 	lastRetired uint64 // number of the latest event that retired rules
+	pruned      bool   // Prune has removed a grant
 }
 
 // A retirement is the latest event that has retired a rule.

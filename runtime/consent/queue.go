@@ -157,6 +157,7 @@ func (b *Book) Prune(before time.Time, most int) (forgotten []string) {
 		if g := b.grants[id]; g != nil && !g.Live(before) && g.Revoked.Before(before) {
 			delete(b.grants, id)
 			b.drop(g)
+			b.pruned = true
 		}
 	}
 	return forgotten

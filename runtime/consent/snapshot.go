@@ -18,6 +18,7 @@ type Snapshot struct {
 	Grants   []HeldGrant   `json:"grants,omitempty"`   // in the order in which they were given
 	Pause    Pause         `json:"pause,omitzero"`
 	Retired  []RetiredRule `json:"retired,omitempty"` // in the order of their events
+	Pruned   bool          `json:"pruned,omitempty"`  // Prune has removed a grant
 }
 
 // A RetiredRule is a rule that was retired, in a Snapshot.
@@ -44,7 +45,7 @@ type HeldGrant struct {
 
 // Snapshot returns what b holds. It must not be changed.
 func (b *Book) Snapshot() *Snapshot {
-	of := &Snapshot{Seq: b.seq, Pause: b.pause, Retired: b.retiredAfter(0)}
+	of := &Snapshot{Seq: b.seq, Pause: b.pause, Retired: b.retiredAfter(0), Pruned: b.pruned}
 	for _, r := range sorted(slices.Collect(maps.Values(b.requests))) {
 		of.Requests = append(of.Requests, HeldRequest{r.number, r.reminded, r.Request})
 	}
@@ -74,7 +75,7 @@ func (b *Book) retiredAfter(number uint64) (list []RetiredRule) {
 // that. The key is that of NewBook. An error says what no book holds.
 func Restore(key []byte, of *Snapshot) (*Book, error) {
 	b := NewBook(key)
-	b.seq, b.pause = of.Seq, of.Pause
+	b.seq, b.pause, b.pruned = of.Seq, of.Pause, of.Pruned
 	for _, r := range of.Retired {
 		b.retired[r.Rule], b.lastRetired = retirement{r.Number, r.At}, max(b.lastRetired, r.Number)
 	}

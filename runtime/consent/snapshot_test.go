@@ -96,3 +96,25 @@ func TestSnapshotsThatNoBookHas(t *testing.T) {
 		assert.ErrorContains(t, err, `"`+name[len(name)-1:]+`"`, name)
 	}
 }
+
+// TestAnEventOfAPrunedGrant changes nothing: the clock that the grant was pruned by was set back, and the grant was used. A book that
+// was not pruned knows all of its grants.
+func TestAnEventOfAPrunedGrant(t *testing.T) {
+	d := newDesk(t)
+	d.decide(1, d.ask(0, question(`{}`, widest())), consent.Answer{By: "alice", Approve: true, Offer: lasting(50)})
+	used := consent.Event{Seq: 100, Kind: consent.EventGrantUsed, Grant: "q1", At: after(20)}
+	whole := restored(t, d.book)
+	require.NoError(t, whole.Continue(&used))
+	assert.Equal(t, 1, whole.Grants()[0].Uses)
+	used.Grant, used.Seq = "q9", 101
+	require.ErrorContains(t, whole.Continue(&used), `grant "q9" is not known`)
+
+	d.book.Prune(after(60), 100)
+	require.Empty(t, d.book.Grants())
+	for _, kind := range []consent.EventKind{consent.EventGrantUsed, consent.EventRevoked} {
+		again := restored(t, d.book)
+		late := consent.Event{Seq: 100, Kind: kind, Grant: "q1", At: after(20), By: "alice"}
+		require.NoError(t, again.Continue(&late))
+		assert.Empty(t, again.Grants())
+	}
+}

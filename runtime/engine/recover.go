@@ -161,6 +161,7 @@ func (e *Executor) restore(ctx context.Context, h *history.History, parts *recov
 			parts.Settle(ctx, key, of, r.Undone)
 		}
 	}
+	parts.SettlePast(ctx, h.Sessions)
 	if err := parts.SettleRest(ctx); err != nil { // before the first call runs again
 		return err
 	}
@@ -180,22 +181,14 @@ func (e *Executor) restore(ctx context.Context, h *history.History, parts *recov
 	return nil
 }
 
-// restoreCall adds a call to its session, by reference when it has ended and nothing has to be done with it. It returns
-// the call when recovery has to settle it. It reports whether the call waits for consent and its tool has another
-// declaration now.
+// restoreCall adds a call that outlives its session. It returns the call when recovery has to settle it. It reports
+// whether the call waits for consent and its tool has another declaration now.
 func (e *Executor) restoreCall(s *Session, r *history.Call, books *consent.Books) (_ *call, redeclared bool) {
 	if r.Outcome == nil {
 		s.place.Put() // finish leaves it
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.memory.IsShut() && !r.OutlivesSession() {
-		return nil, false
-	}
-	if !r.OutlivesSession() && len(r.Over) == 0 {
-		s.memory.AddEnded(r)
-		return nil, false
-	}
 	rec := session.RestoredRecord[*call](r)
 	calls := s.memory.Calls(r.Run)
 	calls.Restore(r.Turn, r.Agent)

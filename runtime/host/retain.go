@@ -3,20 +3,14 @@ package host
 import (
 	"cmp"
 	"context"
-	"encoding/base64"
 	"errors"
 	"fmt"
-	"io/fs"
 	"math"
-	"os"
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/archive"
 	"github.com/ambit-tools/ambit/runtime/internal/ruleinput"
-	"github.com/ambit-tools/ambit/runtime/journal"
-	"github.com/ambit-tools/ambit/runtime/segment"
-	"github.com/ambit-tools/ambit/runtime/sqlite"
 )
 
 // KeepAll is a Config.Retain with which nothing is archived.
@@ -103,51 +97,7 @@ func (h *Host) retainOld(ctx context.Context, now time.Time) error {
 
 // deleteBefore deletes the segments whose last entry is from before a time.
 func (h *Host) deleteBefore(ctx context.Context, before time.Time) error {
-	segments, err := h.Store.Segments(ctx)
-	if err != nil {
-		return err
-	}
-	for i := range segments {
-		s := &segments[i]
-		last, err := lastOf(ctx, s)
-		if errors.Is(err, fs.ErrNotExist) {
-			continue // it was deleted, or moved away
-		}
-		if err != nil {
-			return err
-		}
-		if !last.At.Before(before) {
-			return nil // the next ones are newer
-		}
-		err = h.Executor.Snapshots().Record(&journal.Record{Kind: journal.KindDeleted, Deleted: &journal.Deleted{
-			First: s.First, Last: s.Last, File: s.File, Digest: base64.StdEncoding.EncodeToString(s.Digest[:]), Reason: fmt.Sprintf("older than %v", h.cfg.Delete),
-		}})
-		if err == nil {
-			err = os.Remove(s.File)
-		}
-		if err != nil {
-			return fmt.Errorf("delete the segment %q: %w", s.File, err)
-		}
-	}
-	return nil
-}
-
-// lastOf returns the last entry of a segment.
-func lastOf(ctx context.Context, s *sqlite.Segment) (last journal.Entry, err error) {
-	f, err := segment.Open(s.File)
-	if err != nil {
-		return last, err
-	}
-	defer func() { err = errors.Join(err, f.Close()) }()
-	if f.Digest() != s.Digest {
-		return last, fmt.Errorf("%q is not the segment of entries %d to %d that was archived", s.File, s.First, s.Last)
-	}
-	list, err := f.Read(ctx, s.Last-1, 1)
-	if err == nil && len(list) == 0 {
-		err = fmt.Errorf("%q has no entry %d", s.File, s.Last)
-	}
-	if err != nil {
-		return last, err
-	}
-	return list[0], nil
+	return archive.Delete(ctx, &archive.Deletion{
+		Store: h.Store, Before: before, Reason: fmt.Sprintf("older than %v", h.cfg.Delete), Record: h.Executor.Snapshots().Record, Sign: h.Audit.Checkpoint,
+	})
 }

@@ -96,7 +96,7 @@ func TestRecordedStore(t *testing.T) {
 	allow := func(context.Context, *runtime.PolicyInput) (runtime.Decision, error) {
 		return runtime.Decision{Effect: runtime.EffectAllow}, nil
 	}
-	recorded := time.Date(2026, 11, 26, 12, 22, 7, 0, time.UTC)
+	recorded := time.Date(2026, 11, 26, 19, 26, 5, 0, time.UTC)
 	exec, err := engine.NewExecutor(reg, runtime.PolicyFunc(allow), engine.WithJournal(store), engine.WithPendingRequests(),
 		engine.WithClock(offsetClock{time.Until(recorded)}))
 	require.NoError(t, err)

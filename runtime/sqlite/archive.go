@@ -135,7 +135,7 @@ func (s *Store) Sweep(ctx context.Context) error {
 	return nil
 }
 
-// sweep deletes some rows, and what belongs to them. It reports whether there are more.
+// sweep deletes some rows, and what belongs to them, but where grants are that live (SEMANTICS 6.14.9). It reports whether there are more.
 func (w *writer) sweep() (more bool, err error) {
 	first, err := w.c.number("SELECT coalesce(min(seq), 0) FROM entry")
 	if err != nil || first == 0 || uint64(first) > w.archived {

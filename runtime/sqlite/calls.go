@@ -102,6 +102,7 @@ func (r *reader) Calls(ctx context.Context, f CallFilter) (list []CallRow, err e
 	if err != nil {
 		return nil, err
 	}
+	places, named := f.places(where, args)
 	err = r.rows(ctx, func(rows *sql.Rows) error {
 		var c CallRow
 		var opened, started, ended, openedAt, endedAt sql.NullInt64
@@ -110,10 +111,30 @@ func (r *reader) Calls(ctx context.Context, f CallFilter) (list []CallRow, err e
 		c.OpenedAt, c.EndedAt = moment(openedAt), moment(endedAt)
 		list = append(list, c)
 		return err
-	}, "SELECT * FROM (SELECT "+callColumns+" FROM call_settled WHERE "+where+settled+before+" ORDER BY first DESC LIMIT ?) UNION ALL SELECT "+callColumns+" FROM call_moving WHERE "+where+
-		" ORDER BY first DESC LIMIT ?", slices.Concat(args, since, until, []any{f.Limit}, args, []any{f.Limit})...)
+	}, "SELECT * FROM (SELECT "+callColumns+" FROM call_settled WHERE "+where+settled+before+places+" ORDER BY first DESC LIMIT ?) UNION ALL SELECT "+callColumns+" FROM call_moving WHERE "+where+
+		" ORDER BY first DESC LIMIT ?", slices.Concat(args, since, until, named, []any{f.Limit}, args, []any{f.Limit})...)
 	return list, err
 }
+
+// partOf is how many entries a part of the index call_id has: the calls that begin there are sorted by their ids. With larger
+// parts bringing the index up to date writes more pages, with smaller ones a query looks into more parts.
+const partOf = 1 << 13
+
+// places returns the condition that a call is one of those that a filter with where names by their ids alone, and its arguments.
+// Where an index has their session or their run there is no condition.
+func (f *CallFilter) places(where string, args []any) (string, []any) {
+	if f.Call == "" || f.Session != "" || f.Run != "" {
+		return "", nil
+	}
+	// The newest part is looked into first. The limit may leave out some of the last part that it reaches, and call_settled some
+	// of what was found: f.Limit are left.
+	return " AND first IN (" + byID + where + " LIMIT ?)", append(slices.Clone(args), f.Limit+partOf+indexEvery)
+}
+
+// byID is the query for the first entries of the calls of an id, without the condition on them.
+const byID = `WITH RECURSIVE part(n) AS (SELECT max(first) >> 13 FROM call
+  UNION ALL SELECT n - 1 FROM part WHERE n > (SELECT min(first) >> 13 FROM call) ORDER BY 1 DESC)
+SELECT first FROM part CROSS JOIN call INDEXED BY call_id WHERE first >> 13 = n AND `
 
 // since returns the condition under which calls of the table can have been opened since a time, and its
 // argument. Clocks go back now and then, so the order of the times is not that of the calls. Where more

@@ -58,7 +58,7 @@ func TestUnknownVersionIsRefused(t *testing.T) {
 	require.NoError(t, s.Close())
 	err = refused(t, path)
 	require.ErrorIs(t, err, sqlite.ErrVersion)
-	require.ErrorContains(t, err, "version 77 and this program knows 6")
+	require.ErrorContains(t, err, "version 77 and this program knows 7")
 	require.ErrorContains(t, err, "use a program that is at least as new")
 	_, err = sqlite.OpenReader(path)
 	require.ErrorIs(t, err, sqlite.ErrVersion)

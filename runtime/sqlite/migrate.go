@@ -24,11 +24,11 @@ var (
 
 // firstVersion is the first version that this program supports. Version 1 had no authenticators; in versions 2 to
 // 4 no tree of the sessions proves where each of them ends; version 5 has no index of requests for consent and
-// no archive.
-const firstVersion = 6
+// no archive, and version 6 no index of the ids of calls.
+const firstVersion = 7
 
 // whyFormer says why a store of an earlier version is refused, and what to do.
-const whyFormer = "a store of an earlier version has no index of its requests for consent, and before version 5 nothing proves where each session ends, " +
+const whyFormer = "a store of an earlier version has no index of the ids of its calls, and before version 5 nothing proves where each session ends, " +
 	"so it cannot be continued; keep it with the program that wrote it, and begin a new one under another name"
 
 // applicationID is in the head of the file: "Ambt".

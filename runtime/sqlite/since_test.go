@@ -22,8 +22,8 @@ func TestSinceWhenTheClockGoesBack(t *testing.T) {
 	base := time.Unix(1000, 0)
 	var list []journal.Entry
 	var opened []time.Time
-	for i := range 300 { // the last of them are not in the table yet
-		at := base.Add(time.Duration(i%100) * time.Second) // it goes back twice
+	for i := range 1200 { // the last of them are not in the table yet
+		at := base.Add(time.Duration(i%100) * time.Second) // it goes back now and then
 		opened = append(opened, at)
 		list = append(list, journal.Entry{Seq: uint64(i + 1), At: at, Kind: "tool.validated", Session: "s", Run: "r", Call: fmt.Sprint(i), Tool: fmt.Sprint("t", i%3), Mark: journal.MarkOpened, Leaf: []byte("{}")})
 	}
@@ -38,7 +38,7 @@ func TestSinceWhenTheClockGoesBack(t *testing.T) {
 						want = append(want, list[i].Call)
 					}
 				}
-				rows, err := s.Calls(t.Context(), CallFilter{Since: since, Tool: tool, Limit: 1000})
+				rows, err := s.Calls(t.Context(), CallFilter{Since: since, Tool: tool, Limit: 2000})
 				require.NoError(t, err)
 				got := []string{}
 				for _, r := range rows {
@@ -55,7 +55,7 @@ func TestSinceWhenTheClockGoesBack(t *testing.T) {
 				want++
 			}
 		}
-		rows, err := s.Calls(t.Context(), CallFilter{Since: base.Add(time.Second), Until: until, Limit: 1000})
+		rows, err := s.Calls(t.Context(), CallFilter{Since: base.Add(time.Second), Until: until, Limit: 2000})
 		require.NoError(t, err)
 		assert.Len(t, rows, want, before)
 	}

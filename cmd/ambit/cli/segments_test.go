@@ -69,10 +69,13 @@ func (s *archivedStore) extend(t *testing.T, what string) {
 	require.NoError(t, store.Close())
 }
 
-// ambit runs a verb on the store and segments, and returns its exit code and what it printed.
-func (s *archivedStore) ambit(verb string, segments ...string) (code int, out string) {
+// ambit runs a verb on the store and segments, "show" for an entry, and returns its exit code and what it printed.
+func (s *archivedStore) ambit(verb string, seq uint64, segments ...string) (code int, out string) {
 	args := []string{"audit", verb, "--store", s.path}
-	if verb == "verify" {
+	switch verb {
+	case "show":
+		args = append(args, "--seq", fmt.Sprint(seq))
+	case "verify":
 		args = append(args, "--keys", s.path+".keys", "--key", s.key+audit.PublicSuffix, "--anchor", s.path+".anchor")
 	}
 	for _, name := range segments {
@@ -157,6 +160,7 @@ func withHeader(t *testing.T, of, onto []byte) []byte {
 type segmentForgery struct {
 	what  string
 	files []string
+	seq   uint64         // an entry that the one that is not genuine has, or should have
 	names *regexp.Regexp // what the error has
 }
 
@@ -173,7 +177,7 @@ func (s *archivedStore) forge(t *testing.T, n int, donor, fork *archivedStore) *
 	data, err := os.ReadFile(s.segments[i])
 	require.NoError(t, err)
 	from, index := parts(data)
-	f := &segmentForgery{files: []string{s.segments[1-i], to}, names: entryNamed}
+	f := &segmentForgery{files: []string{s.segments[1-i], to}, seq: s.first(t, i), names: entryNamed}
 	switch n % 8 {
 	case 0:
 		at := rng.IntN(len(data))
@@ -194,17 +198,18 @@ func (s *archivedStore) forge(t *testing.T, n int, donor, fork *archivedStore) *
 		f.what = fmt.Sprintf("segment %d of another store of the same key", i+1)
 		data, err = os.ReadFile(donor.segments[i])
 	case 4:
-		f.what, f.files[0] = "segment 2 of a copy of the store that went on otherwise, signed by the same key", s.segments[0]
+		f.what, f.files[0], f.seq = "segment 2 of a copy of the store that went on otherwise, signed by the same key", s.segments[0], s.first(t, 1)
 		data, err = os.ReadFile(fork.segments[1])
 	default:
 		entries := n%8 != 5
 		f.what, f.files[0] = fmt.Sprintf("segment 1 signed by another key, with other entries: %t, with the real header: %t", entries, n%8 == 7), s.segments[1]
+		f.seq = 1
 		s.rewritten(t, to+".own", entries)
 		var own []byte
 		own, err = os.ReadFile(to + ".own")
 		require.NoError(t, err)
 		if n%8 == 7 {
-			own = withHeader(t, s.first(t), own)
+			own = withHeader(t, s.bytes(t), own)
 		}
 		data = own
 	}
@@ -213,8 +218,16 @@ func (s *archivedStore) forge(t *testing.T, n int, donor, fork *archivedStore) *
 	return f
 }
 
-// first returns the bytes of the first segment.
-func (s *archivedStore) first(t *testing.T) []byte {
+// first returns the first entry of a segment.
+func (s *archivedStore) first(t *testing.T, segments int) uint64 {
+	f, err := segment.Open(s.segments[segments])
+	require.NoError(t, err)
+	require.NoError(t, f.Close())
+	return f.Header().First
+}
+
+// bytes returns those of the first segment.
+func (s *archivedStore) bytes(t *testing.T) []byte {
 	data, err := os.ReadFile(s.segments[0])
 	require.NoError(t, err)
 	return data
@@ -238,15 +251,16 @@ func TestForgedSegments(t *testing.T) {
 	donor := &archivedStore{path: filepath.Join(dir, "donor"), key: key}
 	donor.extend(t, "forged")
 	donor.extend(t, "forged")
-	for _, verb := range []string{"verify", "export"} { // they are good as they are
-		code, out := live.ambit(verb, live.segments...)
+	verbs := []string{"verify", "export", "show"}
+	for _, verb := range verbs { // they are good as they are
+		code, out := live.ambit(verb, 1, live.segments...)
 		require.Zero(t, code, out)
 	}
 	for n := range battery.Count(t, 24, 1000) {
 		f := live.forge(t, n, donor, fork)
 		what := fmt.Sprintf("forgery %d: %s", n, f.what)
-		for _, verb := range []string{"verify", "export"} {
-			code, out := live.ambit(verb, f.files...)
+		for _, verb := range verbs {
+			code, out := live.ambit(verb, f.seq, f.files...)
 			require.NotZero(t, code, "%s: %s", what, out)
 			require.Regexp(t, f.names, out, "%s: %s", what, verb)
 			require.NotContains(t, strings.ReplaceAll(out, "forged.segment", ""), "forged", "%s: %s", what, verb)

@@ -1,6 +1,7 @@
 package crashtest
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"reflect"
@@ -62,8 +63,8 @@ func checkSessions(ctx context.Context, j journal.Journal, e *rules.Engine, comm
 	if err != nil {
 		return err
 	}
-	calls, archived := apart(kept(whole, low), low)
-	if len(some.Sessions) != len(ids) || !reflect.DeepEqual(some.Calls, calls) || !reflect.DeepEqual(some.Commands, whole.Commands) {
+	calls, refs := apart(kept(whole, low), low)
+	if len(some.Sessions) != len(ids) || !reflect.DeepEqual(unnumbered(some.Calls), calls) || !reflect.DeepEqual(some.Commands, whole.Commands) {
 		return fmt.Errorf("read by session the calls are %+v, and not %+v", some.Calls, calls)
 	}
 	for id, of := range whole.Sessions {
@@ -74,14 +75,17 @@ func checkSessions(ctx context.Context, j journal.Journal, e *rules.Engine, comm
 		if !reflect.DeepEqual(got.State.Snapshot(), want.State.Snapshot()) {
 			return fmt.Errorf("the rules of session %q are not as the entries say", id)
 		}
-		var refs []journal.EndedCall
-		for _, c := range got.Archived {
-			refs = append(refs, plain(c))
+		if err := checkNumbers(&got, some.Calls); err != nil {
+			return err
 		}
-		if !reflect.DeepEqual(refs, archived[id]) {
-			return fmt.Errorf("session %q has the archived calls %+v, and not %+v", id, refs, archived[id])
+		var past []journal.EndedCall
+		for _, c := range got.ByReference {
+			past = append(past, plain(c.EndedCall))
 		}
-		got.Archived = nil
+		if !reflect.DeepEqual(past, refs[id]) {
+			return fmt.Errorf("session %q has by reference the calls %+v, and not %+v", id, past, refs[id])
+		}
+		got.ByReference = nil
 		if got.State, want.State = nil, nil; !reflect.DeepEqual(got, want) {
 			return fmt.Errorf("session %q is %+v, and not %+v", id, got, want)
 		}
@@ -92,17 +96,46 @@ func checkSessions(ctx context.Context, j journal.Journal, e *rules.Engine, comm
 	return nil
 }
 
-// apart returns the calls that the store has, and by session references to the calls that are archived.
-func apart(all []*history.Call, low uint64) (list []*history.Call, archived map[string][]journal.EndedCall) {
-	archived = map[string][]journal.EndedCall{}
+// apart returns the calls that outlive their sessions, and by session references to the others, and to those whose entries are archived: an
+// undo that began since is not gone on with.
+func apart(all []*history.Call, low uint64) (list []*history.Call, refs map[string][]journal.EndedCall) {
+	refs = map[string][]journal.EndedCall{}
 	for _, c := range all {
-		if c.Opened > low {
+		if c.OutlivesSession() && c.Opened > low {
 			list = append(list, c)
 		} else {
-			archived[c.Session] = append(archived[c.Session], referred(c))
+			refs[c.Session] = append(refs[c.Session], referred(c))
 		}
 	}
-	return list, archived
+	return list, refs
+}
+
+// checkNumbers requires that the calls of a session have consecutive numbers, in the order in which they were opened.
+func checkNumbers(of *history.Session, calls []*history.Call) error {
+	var list []history.Reference
+	for _, c := range calls {
+		if c.Session == of.ID {
+			list = append(list, history.Reference{EndedCall: journal.EndedCall{Call: c.ID, Opened: c.Opened}, Number: c.Number})
+		}
+	}
+	list = append(list, of.ByReference...)
+	slices.SortFunc(list, func(a, b history.Reference) int { return cmp.Compare(a.Opened, b.Opened) })
+	for i, c := range list {
+		if c.Number != i+1 {
+			return fmt.Errorf("call %s of session %q has the number %d, and not %d", c.Call, of.ID, c.Number, i+1)
+		}
+	}
+	return nil
+}
+
+// unnumbered returns calls without their numbers, which the fold of all entries does not have.
+func unnumbered(calls []*history.Call) (list []*history.Call) {
+	for _, c := range calls {
+		bare := *c
+		bare.Number = 0
+		list = append(list, &bare)
+	}
+	return list
 }
 
 // kept returns the calls of a history without those that their sessions forgot when they ended, and without the outputs

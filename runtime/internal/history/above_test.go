@@ -125,12 +125,12 @@ func TestASessionOfSegmentsAlone(t *testing.T) {
 	all := &counted{Memory: new(journal.Memory)}
 	all.call(t, "s", "a")
 	last := all.append(t, journal.Record{Kind: journal.KindSessionEnded, Session: "s", Principal: "alice"})
-	s, err := history.ReadWhole(t.Context(), &cut{all, last}, engine(t), key, "s")
+	s, err := history.Load(t.Context(), &cut{all, last}, engine(t), key, "s")
 	require.NoError(t, err)
 	require.NotNil(t, s, "ids of its calls would be used again")
 	assert.True(t, s.Over)
 	assert.Equal(t, last, s.Last)
-	s, err = history.ReadWhole(t.Context(), &cut{all, last}, engine(t), key, "other")
+	s, err = history.Load(t.Context(), &cut{all, last}, engine(t), key, "other")
 	require.NoError(t, err)
 	assert.Nil(t, s)
 }

@@ -20,6 +20,7 @@ type Call struct {
 
 	Opened    uint64 // position of its first entry
 	Concluded uint64 // position of the entry with its outcome
+	Number    int    // of Load: among the calls of its session, in the order in which they were opened, from 1
 
 	Began, Ended time.Time
 	TurnEnds     time.Time         // when the budget of its turn is used up

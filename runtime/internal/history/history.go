@@ -37,7 +37,14 @@ type Session struct {
 	Runs      int                          // that were started
 	Open      map[string]map[string]string // the metadata of runs that were not closed, by id
 	Over      bool                         // it has ended: its rules know nothing any more
-	Archived  []journal.EndedCall          // calls whose entries are archived, in the order in which they were opened
+
+	ByReference []Reference // of Load: calls that do not outlive the session, in the order in which they were opened
+}
+
+// A Reference is a call that has ended, by reference.
+type Reference struct {
+	journal.EndedCall
+	Number int // as in a Call
 }
 
 // Read folds all entries of j, under the rules of engine. key is that of the books of requests. An

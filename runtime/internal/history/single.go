@@ -51,8 +51,8 @@ func ReadSession(ctx context.Context, j journal.Journal, engine *rules.Engine, k
 	return readSession(ctx, j, engine, key, session, false)
 }
 
-// readSession is ReadSession. With whole it reads the calls that had ended from their entries too.
-func readSession(ctx context.Context, j journal.Journal, engine *rules.Engine, key []byte, session string, whole bool) (*Single, error) {
+// readSession is ReadSession. With unknown it reads the calls whose outcome is unknown from their entries too.
+func readSession(ctx context.Context, j journal.Journal, engine *rules.Engine, key []byte, session string, unknown bool) (*Single, error) {
 	s := &Single{
 		Session: Session{ID: session, Open: map[string]map[string]string{}}, Ended: map[string]journal.EndedCall{}, Commands: map[string]bool{},
 		engine: engine, calls: map[string]*folded{}, fresh: map[string]bool{}, paged: map[string]uint64{}, was: map[string]journal.EndedCall{},
@@ -66,10 +66,7 @@ func readSession(ctx context.Context, j journal.Journal, engine *rules.Engine, k
 		return nil, fmt.Errorf("the snapshot of session %q: %w", session, err)
 	}
 	s.Over, s.Last = s.Over || end.over, max(s.Last, end.last)
-	if whole {
-		s.reviveAll()
-	}
-	if err := s.revive(ctx, j, snapshot, tail); err != nil {
+	if err := s.revive(ctx, j, snapshot, tail, unknown); err != nil {
 		return nil, err
 	}
 	if s.Tail = len(tail); snapshot == nil && s.Tail > 0 {
@@ -216,26 +213,19 @@ func (s *Single) past(yield func(rules.PastCall) bool) {
 	}
 }
 
-// reviveAll makes revive read all calls that have ended.
-func (s *Single) reviveAll() {
-	for id, c := range s.Ended {
-		s.calls[id], s.was[id] = &folded{opened: c.Opened, past: c.Past}, c
-	}
-	clear(s.Ended)
-}
-
 // revive reads the calls that a snapshot calls live, and those that had ended by then and that later entries are
-// about, from their own entries.
-func (s *Single) revive(ctx context.Context, j journal.Journal, snapshot *placed, tail []placed) error {
+// about, from their own entries; with unknown also those whose outcome is unknown (SEMANTICS 6.7).
+func (s *Single) revive(ctx context.Context, j journal.Journal, snapshot *placed, tail []placed, unknown bool) error {
 	if snapshot == nil {
 		return nil
 	}
 	for _, r := range tail {
-		for _, id := range []string{r.Call, earlierOf(r.Record)} {
-			if c, ended := s.Ended[id]; ended {
-				s.calls[id], s.was[id] = &folded{opened: c.Opened, past: c.Past}, c
-				delete(s.Ended, id)
-			}
+		s.unfold(r.Call)
+		s.unfold(earlierOf(r.Record))
+	}
+	for id, c := range s.Ended {
+		if unknown && c.Kind == runtime.Unknown.String() {
+			s.unfold(id)
 		}
 	}
 	entries, err := s.entriesOf(ctx, j, snapshot)
@@ -256,6 +246,14 @@ func (s *Single) revive(ctx context.Context, j journal.Journal, snapshot *placed
 		}
 	}
 	return nil
+}
+
+// unfold makes of a call that is there by reference one that is to be read from its entries.
+func (s *Single) unfold(id string) {
+	if c, ended := s.Ended[id]; ended {
+		s.calls[id], s.was[id] = &folded{opened: c.Opened, past: c.Past}, c
+		delete(s.Ended, id)
+	}
 }
 
 // entriesOf returns the entries of the calls of s that its snapshot takes in, the last one first.

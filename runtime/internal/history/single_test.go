@@ -2,6 +2,7 @@ package history_test
 
 import (
 	"context"
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -152,6 +153,37 @@ func TestWhatIsLiveIsReadFromItsEntries(t *testing.T) {
 	s = c.session(t, "s")
 	require.NotNil(t, s.Ended["undoing"].Past, "it holds: later calls may be held against it")
 	assert.Equal(t, rules.StatusOK, s.Ended["undoing"].Past.Status)
+}
+
+// TestALoadReadsWhatIsOpen: of a session with many calls a load reads the snapshot, what is behind it, and the entries from the first call
+// on that outlives the session. The others are there by reference, and all have their numbers.
+func TestALoadReadsWhatIsOpen(t *testing.T) {
+	c := &counted{Memory: new(journal.Memory)}
+	for i := range 500 {
+		c.call(t, "s", fmt.Sprint("a", i))
+	}
+	lost := of("lost", runtime.EventUnknown.String(), journal.Record{
+		Mark: journal.MarkEnded, To: "EXECUTING", Outcome: outcome(t, runtime.Outcome{Kind: runtime.Unknown, Reason: runtime.ReasonInterrupted}),
+	})
+	for _, r := range []journal.Record{opened("lost"), validated, started, lost} {
+		r.Call = "lost"
+		c.append(t, r)
+	}
+	c.call(t, "s", "b")
+	c.snapshot(t, "s", 1)
+	c.call(t, "s", "c")
+	c.read = 0
+	s, err := history.Load(t.Context(), c, engine(t), key, "s")
+	require.NoError(t, err)
+	// behind the snapshot, it, and what tells that the rest was read; then back to the first entry of the unknown call
+	assert.Equal(t, 4+1+1+1+4+4, c.read)
+	require.Len(t, s.Calls, 1)
+	assert.Equal(t, []any{"lost", 501, runtime.Unknown}, []any{s.Calls[0].ID, s.Calls[0].Number, s.Calls[0].Outcome.Kind})
+	require.Len(t, s.ByReference, 502)
+	for i, n := range map[int]int{0: 1, 499: 500, 500: 502, 501: 503} {
+		assert.Equal(t, n, s.ByReference[i].Number)
+	}
+	assert.Equal(t, "c", s.ByReference[501].Call)
 }
 
 // TestACallOnAPageMayLiveAgain: its undo began after the page was made, and it is there once.

@@ -15,9 +15,9 @@ import (
 	"github.com/ambit-tools/ambit/runtime/rules"
 )
 
-// endedAfter returns the journal of a session that has ended after so many calls, each in a run of its own with a request that was
-// denied, and half of them behind snapshots and pages.
-func endedAfter(t *testing.T, calls int) *counted {
+// after returns the journal of a session after so many calls, each in a run of its own with a request that was denied, and half of them
+// behind snapshots and pages.
+func after(t *testing.T, calls int, ended bool) *counted {
 	t.Helper()
 	c := &counted{Memory: new(journal.Memory)}
 	c.append(t, journal.Record{Kind: journal.KindSessionOpened, Session: "s", Principal: "alice", Setup: &journal.Setup{}})
@@ -36,7 +36,9 @@ func endedAfter(t *testing.T, calls int) *counted {
 			c.snapshot(t, "s", 2)
 		}
 	}
-	c.append(t, journal.Record{Kind: journal.KindSessionEnded, Session: "s", Principal: "alice"})
+	if ended {
+		c.append(t, journal.Record{Kind: journal.KindSessionEnded, Session: "s", Principal: "alice"})
+	}
 	return c
 }
 
@@ -46,7 +48,7 @@ func TestTheSizeOfAnEndedSession(t *testing.T) {
 	for round, age := range []time.Duration{history.Retained + 6*time.Minute, 2 * history.Retained} {
 		var sizes []int
 		for _, calls := range []int{2, 200} {
-			c := endedAfter(t, calls)
+			c := after(t, calls, true)
 			if round == 1 {
 				c.snapshot(t, "s", 1)
 			}
@@ -63,9 +65,12 @@ func TestTheSizeOfAnEndedSession(t *testing.T) {
 	}
 }
 
-// TestAnEndedSessionRetainsItsRequests for as long as a late answer gets their result.
-func TestAnEndedSessionRetainsItsRequests(t *testing.T) {
-	c := endedAfter(t, 3)
-	assert.Len(t, c.session(t, "s").Snapshot(began.Add(history.Retained+5*time.Minute), 0).Snapshot.Book.Requests, 3)
-	assert.Empty(t, c.session(t, "s").Snapshot(began.Add(history.Retained+5*time.Minute+1), 0).Snapshot.Book.Requests)
+// TestASessionRetainsItsRequests for as long as a late answer gets their result, whether it has ended or goes on.
+func TestASessionRetainsItsRequests(t *testing.T) {
+	for _, ends := range []bool{true, false} {
+		c := after(t, 3, ends)
+		require.Equal(t, ends, c.session(t, "s").Over)
+		assert.Len(t, c.session(t, "s").Snapshot(began.Add(history.Retained+5*time.Minute), 0).Snapshot.Book.Requests, 3)
+		assert.Empty(t, c.session(t, "s").Snapshot(began.Add(history.Retained+5*time.Minute+1), 0).Snapshot.Book.Requests)
+	}
 }

@@ -47,13 +47,11 @@ func (s *Single) Page(at time.Time, least int) *journal.Record {
 // Retained is for how long a request or a grant that has ended is kept in mind, so that a late answer gets the result.
 const Retained = 24 * time.Hour
 
-// Snapshot returns the record of a snapshot of s. One of a session that has ended has no call but those whose outcome is not known or
-// which processes outlive, and no request or grant but those that are retained (SEMANTICS 6.14). page is the position of the page that was just made, 0 for
-// none. What belongs to no session has the windows of the owners, whose entries may be archived (SEMANTICS 6.14).
+// Snapshot returns the record of a snapshot of s, without requests and grants that have ended and are not retained any more. One of a
+// session that has ended has no call but those whose outcome is not known or which processes outlive (SEMANTICS 6.14). page is the
+// position of the page that was just made, 0 for none. What belongs to no session has the windows of the owners, whose entries may be archived (SEMANTICS 6.14).
 func (s *Single) Snapshot(at time.Time, page uint64) *journal.Record {
-	if s.Over {
-		s.Book.Prune(at.Add(-Retained), math.MaxInt)
-	}
+	s.Book.Prune(at.Add(-Retained), math.MaxInt)
 	of := &journal.Snapshot{Last: s.Last, Book: s.Book.Snapshot(), Runs: s.Runs, Over: s.Over, Pages: s.pages, Windows: s.Windows}
 	for _, run := range slices.Sorted(maps.Keys(s.Open)) {
 		of.Open = append(of.Open, journal.OpenRun{Run: run, Metadata: s.Open[run]})

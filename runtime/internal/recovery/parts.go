@@ -3,6 +3,8 @@ package recovery
 import (
 	"context"
 	"errors"
+	"maps"
+	"slices"
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/internal/history"
@@ -40,6 +42,21 @@ func (p *Parts) Settle(ctx context.Context, key runtime.CallKey, at []*transacti
 func (p *Parts) SettleEnded(ctx context.Context, key runtime.CallKey, at []*transaction.Participant, of *history.Call) {
 	kind := of.Outcome.Kind
 	p.Settle(ctx, key, at, kind == runtime.Completed || kind == runtime.Unknown && of.Sealed != nil)
+}
+
+// SettlePast settles what is left of the calls that sessions have by reference, and of their undos.
+func (p *Parts) SettlePast(ctx context.Context, sessions map[string]*history.Session) {
+	if len(p.left) == 0 {
+		return
+	}
+	for _, id := range slices.Sorted(maps.Keys(sessions)) {
+		for _, c := range sessions[id].ByReference {
+			key := runtime.CallKey{Session: id, Call: c.Call}
+			p.Settle(ctx, key, p.Take(key), c.Kind == runtime.Completed.String())
+			key.Undo = true
+			p.Settle(ctx, key, p.Take(key), c.Undone)
+		}
+	}
 }
 
 // SettleRest rolls back the parts of calls that the journal does not have. Their start was never recorded, so no

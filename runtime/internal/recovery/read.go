@@ -51,7 +51,7 @@ func (p *Parts) sessions() (list []string) {
 // Load reads a session that recovery did not, because nothing in it was to be settled; nil: j has no entry of it.
 func Load(j journal.Journal, engine *rules.Engine, key []byte, session string) (of *history.Single, err error) {
 	err = usercode.Call(func() (err error) {
-		of, err = history.ReadWhole(context.Background(), j, engine, key, session)
+		of, err = history.Load(context.Background(), j, engine, key, session)
 		return err
 	})
 	if err == nil && of != nil {

@@ -157,6 +157,29 @@ func TestParts(t *testing.T) {
 	assert.ErrorContains(t, err, `participant "shelf"`)
 }
 
+// TestPartsOfPastCalls: parts of calls that sessions have by reference follow their outcomes, and those of their undos what became of
+// these.
+func TestPartsOfPastCalls(t *testing.T) {
+	s := &shelf{}
+	of := &history.Session{ID: "s"}
+	for _, c := range []journal.EndedCall{
+		{Call: "done", Kind: "completed"}, {Call: "failed", Kind: "failed"}, {Call: "undone", Kind: "completed", Undone: true}, {Call: "other", Kind: "completed"},
+	} {
+		of.ByReference = append(of.ByReference, history.Reference{EndedCall: c})
+		if c.Call != "other" {
+			s.keys = append(s.keys, runtime.CallKey{Session: "s", Call: c.Call}, runtime.CallKey{Session: "s", Call: c.Call, Undo: true})
+		}
+	}
+	s.keys = append(s.keys, runtime.CallKey{Session: "elsewhere", Call: "other"})
+	parts, err := recovery.Find(t.Context(), transaction.Participants{{Name: "shelf", Participant: s}}, nil)
+	require.NoError(t, err)
+	parts.SettlePast(t.Context(), map[string]*history.Session{"s": of})
+	assert.Equal(t, []string{"done true", "done false", "failed false", "failed false", "undone true", "undone true"}, s.did)
+	s.did = nil
+	require.NoError(t, parts.SettleRest(t.Context()))
+	assert.Equal(t, []string{"other false"}, s.did, "the same id of another session is another call")
+}
+
 // A keeper is a journal with keys.
 type keeper struct {
 	journal.Memory

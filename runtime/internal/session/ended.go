@@ -45,16 +45,10 @@ func (r *Record[C]) Needs() uint64 {
 	return r.place.opened
 }
 
-// AddEnded adds a call of the journal that has ended, by reference. Calls are added in the order in which they were
-// opened.
-func (m *Memory[C]) AddEnded(r *history.Call) {
-	of := r.Reference()
-	m.addEnded(&of)
-}
-
-func (m *Memory[C]) addEnded(of *journal.EndedCall) {
-	m.number++
-	c := ended.Of(of, m.number)
+// addEnded adds a call of the journal that has ended.
+func (m *Memory[C]) addEnded(of *history.Reference) {
+	m.number = max(m.number, of.Number)
+	c := ended.Of(&of.EndedCall, of.Number)
 	m.made = max(m.made, madeNumber(callPrefix, of.Call))
 	run := m.Calls(of.Run)
 	run.some = true

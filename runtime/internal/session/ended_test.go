@@ -69,7 +69,9 @@ func TestRest(t *testing.T) {
 // TestArchivedCallsAreRemembered when their session is loaded: their ids are used, and none of them is made again.
 func TestArchivedCallsAreRemembered(t *testing.T) {
 	m := memory(t, true, nil)
-	m.Restore(&history.Session{Archived: []journal.EndedCall{{Call: "call-7", Run: "r", Tool: "a", Opened: 3, Outcome: 5, Kind: "completed"}}})
+	m.Restore(&history.Session{ByReference: []history.Reference{{
+		EndedCall: journal.EndedCall{Call: "call-7", Run: "r", Tool: "a", Opened: 3, Outcome: 5, Kind: "completed"}, Number: 1,
+	}}})
 	was := m.Reference("call-7")
 	require.NotNil(t, was)
 	assert.EqualValues(t, 5, was.Outcome)

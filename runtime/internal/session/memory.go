@@ -47,8 +47,8 @@ func New[C any](e *rules.Engine, queues bool, observe func(rules.Event)) Memory[
 // ended is shut (SEMANTICS 1.4.5).
 func (m *Memory[C]) Restore(of *history.Session) {
 	m.rules, m.runs, m.forgot = of.State, max(m.runs, of.Runs), of.Over
-	for i := range of.Archived {
-		m.addEnded(&of.Archived[i])
+	for i := range of.ByReference {
+		m.addEnded(&of.ByReference[i])
 	}
 	for run, metadata := range of.Open {
 		if m.nodes[run] == nil { // a caller may hold those that were open when the session left memory
@@ -97,8 +97,10 @@ func (m *Memory[C]) Add(r *Record[C], run *Calls[C]) (earlier *Record[C], was *e
 	if r.restored != nil {
 		m.made = max(m.made, madeNumber(callPrefix, r.ID))
 	}
-	m.number++
-	r.Number = m.number
+	if r.Number == 0 {
+		r.Number = m.number + 1
+	}
+	m.number = max(m.number, r.Number)
 	if earlier = m.calls.putIfAbsent(r); earlier == nil {
 		run.add(r)
 	}

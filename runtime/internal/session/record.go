@@ -77,7 +77,7 @@ func (u *Undo) Since(now time.Time) time.Duration {
 
 // RestoredRecord returns the record of a call of an earlier process.
 func RestoredRecord[C any](of *history.Call) *Record[C] {
-	return &Record[C]{ID: of.ID, Tool: of.Tool, Input: of.Args, restored: &restored{of.InputMAC, of.Heartbeat}}
+	return &Record[C]{ID: of.ID, Tool: of.Tool, Number: of.Number, Input: of.Args, restored: &restored{of.InputMAC, of.Heartbeat}}
 }
 
 // SetInput stores an input, or its digest when it is longer than limit.

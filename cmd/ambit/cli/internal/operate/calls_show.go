@@ -123,22 +123,19 @@ func viewOf(ctx context.Context, r *sqlite.Reader, key journal.CallKey, decl *de
 
 // findGrant adds the grant by which the call was started, if there was one. It reads
 // the entries of the session between the first and the last of the call: the entry that says so may be
-// that of another call.
+// that of another call. What is before the first one may be archived (SEMANTICS 6.14.9).
 func (v *callView) findGrant(ctx context.Context, r *sqlite.Reader) error {
 	if len(v.Events) == 0 {
 		return nil
 	}
 	first, last := v.Events[0].Seq, v.Events[len(v.Events)-1].Seq
 	return r.Back(ctx, v.Session, last+1, func(e *journal.Entry) bool {
-		if e.Seq < first {
-			return false
-		}
 		for _, c := range journal.RequestChanges(e) {
 			if c.What == journal.GrantUsed && c.Call == v.Call {
 				v.Grant = c.ID
 			}
 		}
-		return v.Grant == ""
+		return v.Grant == "" && e.Seq > first
 	})
 }
 

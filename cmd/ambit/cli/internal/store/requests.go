@@ -38,7 +38,7 @@ func Books(ctx context.Context, r *sqlite.Reader, f journal.RequestFilter) (*con
 }
 
 // unarchived returns the requests of the sessions of which the store has all entries that are needed. The books of the other
-// sessions are those of their snapshots, with the entries behind them.
+// sessions are those of their snapshots, with the entries behind them (SEMANTICS 6.14.9).
 func unarchived(ctx context.Context, r *sqlite.Reader, books *consent.Books, list []journal.Request) ([]journal.Request, error) {
 	var archived *journal.ArchivedError
 	if _, err := r.Read(ctx, 0, 1); !errors.As(err, &archived) {

@@ -27,10 +27,11 @@ type past struct {
 	books   *consent.Books // of all
 	entries []journal.Entry
 	about   map[string][]uint64 // positions by request
+	now     time.Time
 }
 
 func newPast(t *testing.T) *past {
-	return &past{t: t, books: consent.NewBooks([]byte("key")), about: map[string][]uint64{}}
+	return &past{t: t, books: consent.NewBooks([]byte("key")), about: map[string][]uint64{}, now: noon}
 }
 
 // add adds an event.
@@ -60,9 +61,9 @@ func asks(session, call string) *consent.Question {
 	}
 }
 
-// make makes a random history and returns when it ends.
+// make makes a random history, or continues it, and returns when it ends.
 func (p *past) make(seed uint64, steps int) time.Time {
-	r, now := rand.New(rand.NewPCG(seed, 1)), noon
+	r, now, before := rand.New(rand.NewPCG(seed, 1)), p.now, len(p.entries)
 	for i := range steps {
 		now = now.Add(time.Duration(r.IntN(90)) * time.Second)
 		session := fmt.Sprint("s", r.IntN(5))
@@ -75,7 +76,7 @@ func (p *past) make(seed uint64, steps int) time.Time {
 		requests, grants := p.books.Requests(), p.books.Grants()
 		switch kind := r.IntN(8); {
 		case kind < 3 || len(requests) == 0:
-			e, err := p.books.Ask(now, fmt.Sprintf("q%d-%d", r.IntN(10), i), "nonce", asks(session, fmt.Sprint("c", i)))
+			e, err := p.books.Ask(now, fmt.Sprintf("q%d-%d", r.IntN(10), before+i), "nonce", asks(session, fmt.Sprint("c", before+i)))
 			require.NoError(p.t, err)
 			p.add(e)
 		case kind == 3:
@@ -105,6 +106,7 @@ func (p *past) make(seed uint64, steps int) time.Time {
 			}
 		}
 	}
+	p.now = now
 	return now
 }
 
@@ -134,6 +136,24 @@ func ids[T any](list []T, id func(*T) string) string { return strings.Join(idsOf
 func requestID(q *consent.Request) string { return q.ID }
 func grantID(g *consent.Grant) string     { return g.ID }
 
+// booksOf returns what Books does, which is no error.
+func booksOf(t *testing.T, r *sqlite.Reader, f journal.RequestFilter) *consent.Books {
+	t.Helper()
+	books, err := Books(t.Context(), r, f)
+	require.NoError(t, err)
+	return books
+}
+
+// waiting returns those of a list that take answers at an instant.
+func waiting(list []consent.Request, at time.Time) []consent.Request {
+	return slices.DeleteFunc(list, func(q consent.Request) bool { return !at.Before(q.Expires) })
+}
+
+// alives returns those of a list that live at an instant.
+func alives(list []consent.Grant, at time.Time) []consent.Grant {
+	return slices.DeleteFunc(list, func(g consent.Grant) bool { return !g.Live(at) })
+}
+
 // TestListsAreThoseOfAllEntries compares what is found by the index with what all entries say, of random histories.
 func TestListsAreThoseOfAllEntries(t *testing.T) {
 	alive := 0
@@ -141,17 +161,9 @@ func TestListsAreThoseOfAllEntries(t *testing.T) {
 		p := newPast(t)
 		now := p.make(seed, 400)
 		r := p.store("SELECT 1")
-		in := func(f journal.RequestFilter) *consent.Books {
-			books, err := Books(t.Context(), r, f)
-			require.NoError(t, err)
-			return books
-		}
-		waits := func(list []consent.Request) []consent.Request {
-			return slices.DeleteFunc(list, func(q consent.Request) bool { return !now.Before(q.Expires) })
-		}
-		lives := func(list []consent.Grant) []consent.Grant {
-			return slices.DeleteFunc(list, func(g consent.Grant) bool { return !g.Live(now) })
-		}
+		in := func(f journal.RequestFilter) *consent.Books { return booksOf(t, r, f) }
+		waits := func(list []consent.Request) []consent.Request { return waiting(list, now) }
+		lives := func(list []consent.Grant) []consent.Grant { return alives(list, now) }
 		require.Equal(t, waits(p.books.Open()), in(journal.RequestFilter{At: now, Waiting: true}).Open())
 		require.Equal(t, p.books.Ended(now, "", 9), in(journal.RequestFilter{At: now, Ended: true, Limit: 9}).Ended(now, "", 9))
 		require.Equal(t, ids(p.books.Grants(), grantID), ids(in(journal.RequestFilter{Granted: true}).Grants(), grantID))
@@ -241,39 +253,4 @@ func TestIndexOfRequestsIsNotBelieved(t *testing.T) {
 	books, err := Books(t.Context(), p.store("UPDATE request SET open = 1 WHERE id = 'qs'"), journal.RequestFilter{Waiting: true})
 	require.NoError(t, err)
 	require.Equal(t, "qt", ids(books.Open(), requestID), "its entries say that it was cancelled")
-}
-
-// TestListsOfAnArchivedStore archives the entry that made a request, of which a snapshot has the grant.
-func TestListsOfAnArchivedStore(t *testing.T) {
-	p := newPast(t)
-	for _, id := range []string{"kept", "gone"} {
-		session := "s" + id
-		e, err := p.books.Ask(noon, id, "nonce", asks(session, "c1"))
-		require.NoError(t, err)
-		p.add(e)
-		p.add(p.books.Decide(noon, id, &consent.Answer{By: "ann", Approve: true, Offer: consent.Offer{Lasting: consent.ForSession, Cover: consent.CoverTool}}))
-	}
-	before := uint64(len(p.entries))
-	snapshot, err := journal.NewEntry(before+1, &journal.Record{Kind: journal.KindSnapshot, At: noon, Session: "skept", Snapshot: &journal.Snapshot{Last: before, Book: p.books.Of("skept").Snapshot()}}, nil)
-	require.NoError(t, err)
-	p.entries = append(p.entries, snapshot)
-	used, err := p.books.UseGrant(noon, "kept", asks("skept", "c1"))
-	require.NoError(t, err)
-	p.add(used)
-
-	path := filepath.Join(t.TempDir(), "a.db")
-	s, err := sqlite.Open(path)
-	require.NoError(t, err)
-	require.NoError(t, s.Append(t.Context(), p.entries))
-	require.NoError(t, s.SaveCheckpoint(t.Context(), before, []byte("note")))
-	require.NoError(t, s.Archive(t.Context(), sqlite.Segment{First: 1, Last: before}))
-	require.NoError(t, s.Close())
-	r, err := sqlite.OpenReader(path)
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, r.Close()) })
-	books, err := Books(t.Context(), r, journal.RequestFilter{At: noon, Granted: true, Live: true})
-	require.NoError(t, err)
-	require.Equal(t, "kept", ids(books.Grants(), grantID), "the other session has no entry that is not archived")
-	g, _ := books.Grant("kept")
-	require.Equal(t, 1, g.Uses)
 }

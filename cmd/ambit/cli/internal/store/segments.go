@@ -104,7 +104,7 @@ func (s *Segments) join(ctx context.Context, r *sqlite.Reader, j *Joined) error 
 	return nil
 }
 
-// recorded reports whether a segment is one of those of a store. One of entries that the store still has needs not be: these are
+// recorded reports whether a segment is one of those of a store (SEMANTICS 6.14.8). One of entries that the store still has needs not be: these are
 // compared one by one.
 func recorded(archived []sqlite.Segment, file *segment.File) bool {
 	h := file.Header()

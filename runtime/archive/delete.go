@@ -1,0 +1,107 @@
+package archive
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"time"
+
+	"github.com/ambit-tools/ambit/runtime/internal/disk"
+	"github.com/ambit-tools/ambit/runtime/journal"
+	"github.com/ambit-tools/ambit/runtime/segment"
+	"github.com/ambit-tools/ambit/runtime/sqlite"
+)
+
+// A Deletion says what Delete deletes. All but Folder is required.
+type Deletion struct {
+	Store  *sqlite.Store
+	Before time.Time // segments whose last entry is from that time or later stay
+	Reason string    // for the journal
+
+	// Record records a deletion in the journal of Store. It returns when the record is durable.
+	Record func(*journal.Record) error
+	// Sign signs and anchors all that was recorded.
+	Sign func(context.Context) error
+	// Folder is the folder of the segments, where that is not on the disk of the system but on a simulated one. The default, none, is
+	// wrong nowhere else.
+	Folder disk.Dir
+}
+
+// Delete deletes the files of old segments, the oldest first, and stops at the first one that stays. It skips files that are not there. A
+// file is deleted once its record is durable and signed (SEMANTICS 6.14.7): a crash in between leaves a file that the journal calls
+// deleted, and the next Delete records and deletes it again.
+//
+// Delete deletes no file but the one that the store has the digest of. The error names the file.
+func Delete(ctx context.Context, d *Deletion) error {
+	segments, err := d.Store.Segments(ctx)
+	if err != nil {
+		return err
+	}
+	for i := range segments {
+		s := &segments[i]
+		more, err := d.one(ctx, s)
+		if err != nil {
+			return fmt.Errorf("delete the segment %q: %w", s.File, err)
+		}
+		if !more {
+			return nil
+		}
+	}
+	return nil
+}
+
+// one deletes the file of a segment, if it is there and old enough. It reports whether the next segment may be old enough too.
+func (d *Deletion) one(ctx context.Context, s *sqlite.Segment) (more bool, err error) {
+	dir := d.Folder
+	if dir == nil {
+		if dir, err = disk.Open(filepath.Dir(s.File)); errors.Is(err, fs.ErrNotExist) {
+			return true, nil // as with its file
+		} else if err != nil {
+			return false, err
+		}
+		defer func() { err = errors.Join(err, dir.Close()) }()
+	}
+	last, err := lastOf(ctx, dir, s)
+	if errors.Is(err, fs.ErrNotExist) {
+		return true, nil // it was deleted, or moved away
+	}
+	if err != nil || !last.At.Before(d.Before) {
+		return false, err
+	}
+	err = d.Record(&journal.Record{Kind: journal.KindDeleted, Deleted: &journal.Deleted{
+		First: s.First, Last: s.Last, File: s.File, Digest: base64.StdEncoding.EncodeToString(s.Digest[:]), Reason: d.Reason,
+	}})
+	if err == nil {
+		err = d.Sign(ctx)
+	}
+	if err == nil {
+		err = dir.Remove(filepath.Base(s.File))
+	}
+	if err == nil {
+		err = dir.Sync(".")
+	}
+	return err == nil, err
+}
+
+// lastOf returns the last entry of a segment.
+func lastOf(ctx context.Context, dir disk.Dir, s *sqlite.Segment) (last journal.Entry, err error) {
+	f, err := segment.OpenOn(dir, s.File)
+	if err != nil {
+		return last, err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	if f.Digest() != s.Digest {
+		return last, fmt.Errorf("it is not the segment of entries %d to %d that was archived", s.First, s.Last)
+	}
+	list, err := f.Read(ctx, s.Last-1, 1)
+	if err == nil && len(list) == 0 {
+		err = fmt.Errorf("it has no entry %d", s.Last)
+	}
+	if err != nil {
+		return last, err
+	}
+	return list[0], nil
+}

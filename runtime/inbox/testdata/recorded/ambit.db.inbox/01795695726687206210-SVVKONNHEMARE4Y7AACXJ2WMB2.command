@@ -1,1 +1,0 @@
-{"version":"ambit inbox v1","command":{"nonce":"SVVKONNHEMARE4Y7AACXJ2WMB2","at":"2026-11-26T12:22:06.68720621Z","by":"root","kind":"approve","request":"2M6N5ENAP5ZGTMN3D3X5746PVD"},"mac":"54bce9cde05efd67e7081bf535843e067960ed4391f7f12592e38ff0c1a13a40"}

@@ -1,0 +1,1 @@
+{"version":"ambit inbox v1","command":{"nonce":"MGJYNQS6XCA2SGCXGYOFC36MTN","at":"2026-11-26T19:26:04.826252051Z","by":"root","kind":"approve","request":"3NZQJYRMLL2D5LZFSZD6WZUWWX"},"mac":"e0fdbec873e68b8f68a27646d2b2fbff38c1dee32820f68389bc88bdcd2019ec"}
