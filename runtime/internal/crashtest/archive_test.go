@@ -48,8 +48,8 @@ func (w *world) archive() error {
 	var done *archive.Done
 	var failed error
 	err = w.perform(func() error {
-		done, failed = archive.Write(w.ctx, &archive.Config{
-			Store: w.store, Verifier: w.verifier, Notes: notes, Before: w.clock.Now().Add(time.Hour), To: "/archive", Folder: folder,
+		done, failed = archive.Write(disk.With(w.ctx, folder), &archive.Config{
+			Store: w.store, Verifier: w.verifier, Notes: notes, Before: w.clock.Now().Add(time.Hour), To: "/archive",
 			Snapshot: w.exec.Snapshots().Above, Now: w.clock.Now().Add(1000 * 24 * time.Hour), // also what a window of a tool needs
 		})
 		return nil
