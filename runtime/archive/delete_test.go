@@ -85,3 +85,27 @@ func TestAnotherFileIsNotDeleted(t *testing.T) {
 		require.FileExists(t, files[1], "the later ones stay")
 	}
 }
+
+// TestEntriesOfSegments are read by their positions, over several segments, and not from a file that only has the name of one.
+func TestEntriesOfSegments(t *testing.T) {
+	a, files, sizes := archivedThrice(t)
+	defer func() { require.NoError(t, a.close(t.Context())) }()
+	segments := archive.Segments{Store: a.store}
+	list, err := segments.Entries(t.Context(), sizes[1], 1)
+	require.NoError(t, err)
+	require.Len(t, list, 2)
+	assert.Equal(t, []uint64{sizes[1], 1}, []uint64{list[0].Seq, list[1].Seq})
+	_, err = segments.Entries(t.Context(), sizes[2]+1)
+	require.ErrorContains(t, err, "is in no segment")
+
+	other, err := os.ReadFile(files[2])
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(files[1], other, 0o600))
+	_, err = segments.Entries(t.Context(), sizes[1])
+	require.ErrorContains(t, err, files[1]+`" is not the segment of entries`)
+	_, err = segments.Entries(t.Context(), sizes[0])
+	require.NoError(t, err)
+	require.NoError(t, os.Remove(files[0]))
+	_, err = segments.Entries(t.Context(), sizes[0])
+	require.ErrorIs(t, err, os.ErrNotExist)
+}

@@ -68,6 +68,7 @@ type Executor struct {
 	requires      bool            // some tool is required before the end of a run
 	instantZero   time.Time       // the instant 0
 	journal       journal.Journal // nil: nothing is recorded
+	segments      journal.Segments
 	inputs        ruleinput.Key
 	log           *commitlog.Writer // nil: there is no journal
 	snapshots     *snapshots.Writer

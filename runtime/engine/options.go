@@ -128,6 +128,10 @@ func WithJournal(j journal.Journal) Option {
 	return func(e *Executor) { e.journal = j }
 }
 
+// WithSegments sets what has the entries that were archived from the journal, for the outcomes of calls that are repeated. The
+// default, none, is wrong when the segments are at hand: such a call is denied, and told where the outcome is (SEMANTICS 1.4).
+func WithSegments(s journal.Segments) Option { return func(e *Executor) { e.segments = s } }
+
 // WithOperators sets the policy that decides who may see, answer, undo, cancel, resolve, revoke and
 // so on (SEMANTICS section 5.10). It is asked for every act, for at most the time of
 // WithPolicyTimeout; an error, a panic and a late answer deny. The default, operator.Defaults, is

@@ -107,3 +107,27 @@ func TestArchivedIDsAreUsed(t *testing.T) {
 	assert.Contains(t, out.Message, "are archived: its outcome is entry ")
 	assert.Equal(t, runtime.Completed, turn.Execute(t.Context(), callOf("c39", "file_read", goodInput)).Kind, "it is in memory")
 }
+
+// TestOutcomesOfArchivedCalls: an executor that has the segments answers a repeated id, refuses it for another input, and gives a duplicate the
+// output.
+func TestOutcomesOfArchivedCalls(t *testing.T) {
+	var j callReads
+	once := readTool(okRead, named("once"), func(s *runtime.Spec) { s.Dedupe.Mode = runtime.DedupeAlways })
+	r := newRigWith(t, runtime.PolicyFunc(allowAll), []*runtime.Tool{readTool(okRead), once}, engine.WithJournal(&j), engine.WithSegments(&j.Memory))
+	r.recover()
+	turn := r.turnOf("s1")
+	first := turn.Execute(t.Context(), callOf("first", "once", goodInput))
+	for i := range 40 {
+		require.Equal(t, runtime.Completed, turn.Execute(t.Context(), callOf(fmt.Sprint("c", i), "file_read", goodInput)).Kind)
+	}
+	j.gone.Store(true)
+	again := turn.Execute(t.Context(), callOf("first", "once", goodInput))
+	assertSameOutcome(t, &first, &again)
+	session, _ := r.exec.FindSession("s1")
+	awaited := session.Await(t.Context(), "first")
+	assertSameOutcome(t, &first, &awaited)
+	assert.Equal(t, runtime.ReasonCallIDReused, turn.Execute(t.Context(), callOf("first", "once", `{"path":"other","limit":7}`)).Reason)
+	duplicate := turn.Execute(t.Context(), callOf("second", "once", goodInput))
+	assert.Equal(t, runtime.Duplicate, duplicate.Kind)
+	assert.Equal(t, first.Output, duplicate.Output)
+}

@@ -84,7 +84,8 @@ func (e *Executor) newSession(cfg *SessionConfig) *Session {
 	if e != nil {
 		s.memory = session.New[*call](e.engine, e.log.On(), session.Observing(e.onRuleEvent, cfg.ID))
 		s.past = &recall.Past[*call]{
-			Session: s.id, Lock: &s.mu, Memory: &s.memory, Journal: e.journal, Sched: &e.sched, Report: e.report, Pin: func() func() { return s.place.Pin() },
+			Session: s.id, Lock: &s.mu, Memory: &s.memory, Journal: e.journal, Segments: e.segments, Sched: &e.sched,
+			Report: e.report, Pin: func() func() { return s.place.Pin() },
 			Quiet: func(c *call) bool { return c == nil || c.progress.HandlerDone() },
 		}
 	}

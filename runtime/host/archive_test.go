@@ -87,6 +87,42 @@ func TestCommandsArchive(t *testing.T) {
 	}
 }
 
+// TestArchivedCallsAreAnswered from the segment, as before and after a restart; not where it is not there any more, or another file is in its
+// place.
+func TestArchivedCallsAreAnswered(t *testing.T) {
+	faults := make(chan error, 9)
+	c := host.Config{
+		Dir: filepath.Join(t.TempDir(), "var"), Tools: noteTools(nil), Policies: policies(), Retain: host.KeepAll, Report: func(err error) { faults <- err },
+	}
+	h, err := host.Open(t.Context(), c)
+	require.NoError(t, err)
+	first := execute(t, h, "c1", "Shopping")
+	require.NoError(t, h.Audit.Checkpoint(t.Context()))
+	require.Equal(t, runtime.Completed, execute(t, h, "c2", "Shopping").Kind)
+	done, err := h.Archive(t.Context(), time.Now().Add(time.Minute), t.TempDir())
+	require.NoError(t, err)
+	require.NoError(t, h.Close(t.Context()))
+
+	h, err = host.Open(t.Context(), c) // without the outcomes of the last calls in memory
+	require.NoError(t, err)
+	defer func() { assert.NoError(t, h.Close(context.Background())) }()
+	again := execute(t, h, "c1", "Shopping")
+	assert.Equal(t, []any{first.Kind, string(first.Output)}, []any{again.Kind, string(again.Output)})
+
+	text, err := os.ReadFile(done.File)
+	require.NoError(t, err)
+	require.NoError(t, os.Remove(done.File))
+	assert.Equal(t, runtime.ReasonCallIDReused, execute(t, h, "c1", "Shopping").Reason)
+	for _, other := range [][]byte{text[:len(text)/2], append([]byte(nil), "no segment"...)} {
+		require.NoError(t, os.WriteFile(done.File, other, 0o600))
+		assert.Equal(t, runtime.ReasonCallIDReused, execute(t, h, "c1", "Shopping").Reason)
+		assert.ErrorContains(t, <-faults, done.File)
+	}
+	require.NoError(t, os.WriteFile(done.File, text, 0o600))
+	assert.Equal(t, runtime.Completed, execute(t, h, "c1", "Shopping").Kind)
+	assert.Empty(t, faults)
+}
+
 // TestCommandsArchiveIntoOneFolder: a command names no file outside of the folder, replaces none and follows no link.
 func TestCommandsArchiveIntoOneFolder(t *testing.T) {
 	dir := t.TempDir()

@@ -12,11 +12,13 @@ import (
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/action"
+	"github.com/ambit-tools/ambit/runtime/archive"
 	"github.com/ambit-tools/ambit/runtime/audit"
 	"github.com/ambit-tools/ambit/runtime/content"
 	"github.com/ambit-tools/ambit/runtime/feed"
 	"github.com/ambit-tools/ambit/runtime/inbox"
 	"github.com/ambit-tools/ambit/runtime/internal/httpguard"
+	"github.com/ambit-tools/ambit/runtime/journal"
 	"github.com/ambit-tools/ambit/runtime/metrics"
 	"github.com/ambit-tools/ambit/runtime/opa"
 	"github.com/ambit-tools/ambit/runtime/operator"
@@ -133,16 +135,16 @@ func (h *Host) open(ctx context.Context, operators operator.Policy) ([]engine.Op
 	if err := os.MkdirAll(h.cfg.Dir, 0o700); err != nil {
 		return nil, err
 	}
-	j := h.cfg.Journal
+	j, segments := h.cfg.Journal, journal.Segments(nil)
 	if j == nil {
 		if err := h.openAudited(ctx); err != nil {
 			return nil, err
 		}
 		h.openTokens()
-		j = h.Feed.Journal()
+		j, segments = h.Feed.Journal(), archive.Segments{Store: h.Store}
 	}
 	options := []engine.Option{
-		engine.WithJournal(j), engine.WithPendingRequests(), engine.WithOperators(operators),
+		engine.WithJournal(j), engine.WithSegments(segments), engine.WithPendingRequests(), engine.WithOperators(operators),
 		engine.WithErrorHandler(func(e *action.CallError) { h.cfg.report(e) }),
 	}
 	run, err := h.processes()

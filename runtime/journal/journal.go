@@ -47,6 +47,12 @@ func (e *ArchivedError) Error() string {
 	return fmt.Sprintf("the entries up to %d are archived, and entry %d in the segment %q: read it there", e.Last, e.Seq, e.Segment)
 }
 
+// Segments has entries that were archived from a journal, without private values. It is safe for concurrent use.
+type Segments interface {
+	// Entries returns the entries at some positions, in the order of these. The error says which it has not, and why.
+	Entries(ctx context.Context, seqs ...uint64) ([]Entry, error)
+}
+
 // A Mark says what an entry means for the call that it is about.
 type Mark uint8
 

@@ -63,7 +63,7 @@ func checkSessions(ctx context.Context, j journal.Journal, e *rules.Engine, comm
 	if err != nil {
 		return err
 	}
-	calls, refs := apart(kept(whole, low))
+	calls, refs := apart(kept(whole, low), low)
 	if len(some.Sessions) != len(ids) || !reflect.DeepEqual(unnumbered(some.Calls), calls) || !reflect.DeepEqual(some.Commands, whole.Commands) {
 		return fmt.Errorf("read by session the calls are %+v, and not %+v", some.Calls, calls)
 	}
@@ -96,11 +96,12 @@ func checkSessions(ctx context.Context, j journal.Journal, e *rules.Engine, comm
 	return nil
 }
 
-// apart returns the calls that outlive their sessions, and by session references to the others.
-func apart(all []*history.Call) (list []*history.Call, refs map[string][]journal.EndedCall) {
+// apart returns the calls that outlive their sessions, and by session references to the others, and to those whose entries are archived: an
+// undo that began since is not gone on with.
+func apart(all []*history.Call, low uint64) (list []*history.Call, refs map[string][]journal.EndedCall) {
 	refs = map[string][]journal.EndedCall{}
 	for _, c := range all {
-		if c.OutlivesSession() {
+		if c.OutlivesSession() && c.Opened > low {
 			list = append(list, c)
 		} else {
 			refs[c.Session] = append(refs[c.Session], referred(c))

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
+	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/internal/history"
 	"github.com/ambit-tools/ambit/runtime/journal"
 )
@@ -28,6 +30,35 @@ func Read(ctx context.Context, j journal.Journal, session string, c *Call) (*his
 		return nil, archived
 	}
 	return nil, fmt.Errorf("call %q of session %q, whose outcome is in entry %d: %w", c.ID, session, c.Outcome, err)
+}
+
+// ReadArchived reads of a call whose entries up to a position are archived how it began and ended, from the segments and, behind them, the
+// journal. The error says that the segments do not have that, or not all of its output.
+func ReadArchived(ctx context.Context, j journal.Journal, segments journal.Segments, session string, c *Call, last uint64) (*history.Call, error) {
+	var entries []journal.Entry
+	for _, seq := range slices.Compact([]uint64{c.Opened, c.Outcome}) {
+		from := segments.Entries
+		if seq > last {
+			from = j.Entries
+		}
+		list, err := from(ctx, seq)
+		if err != nil {
+			return nil, err
+		}
+		entries = append(entries, list...)
+	}
+	of, err := history.CallOf(journal.CallKey{Session: session, Call: c.ID}, entries)
+	if err == nil {
+		err = c.check(of)
+	}
+	if err == nil && of.Outcome.Kind == runtime.Completed && of.Outcome.Output == nil && of.Outcome.Artifact == nil {
+		err = errors.New("the entry of its outcome has no output, or a sensitive one") // a recovery completed it, or values are private
+	}
+	if err != nil {
+		return nil, fmt.Errorf("call %q of session %q, whose outcome is in the archived entry %d: %w", c.ID, session, c.Outcome, err)
+	}
+	of.Undone = c.Undone
+	return of, nil
 }
 
 // check returns an error unless the journal says of c what is known of it (SEMANTICS 1.4).

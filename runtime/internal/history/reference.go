@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/journal"
@@ -58,15 +59,22 @@ func readCall(ctx context.Context, j journal.Journal, key journal.CallKey, befor
 	if err != nil {
 		return nil, fmt.Errorf("read call %q: %w", key.Call, err)
 	}
+	if i := slices.IndexFunc(entries, func(e journal.Entry) bool { return e.Seq >= before }); i >= 0 {
+		entries = entries[:i]
+	}
+	return CallOf(key, entries)
+}
+
+// CallOf folds entries of one call, of which the first has begun it. The result is nil where there are none.
+func CallOf(key journal.CallKey, entries []journal.Entry) (c *Call, err error) {
 	for i := range entries {
-		if entries[i].Seq >= before {
-			break
-		}
 		r, err := decode(&entries[i])
 		if err != nil {
 			return nil, fmt.Errorf("entry %d of the journal: %w", entries[i].Seq, err)
 		}
 		switch {
+		case r.Session != key.Session || r.Call != key.Call:
+			return nil, fmt.Errorf("entry %d of the journal is of another call", entries[i].Seq)
 		case c == nil && r.Mark == journal.MarkOpened:
 			c = open(placed{r, entries[i].Seq})
 		case c == nil:

@@ -3,6 +3,7 @@ package recall
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"sync"
 
 	"github.com/ambit-tools/ambit/runtime"
@@ -28,6 +29,8 @@ type Past[C any] struct {
 	Quiet   func(C) bool // reports whether no code of a call runs any more
 	Report  func(*action.CallError)
 	Pin     func() func() // loads the session, and keeps it in memory until the result is called
+
+	Segments journal.Segments // with outcomes of calls that the journal has not; nil: there are none
 }
 
 // Find returns the record of a call, or the reference to it. Both are nil where there is none, and for the nil pointer.
@@ -87,25 +90,52 @@ func (p *Past[C]) Rest(r *session.Record[C]) {
 
 // Read reads a call. The error was reported, but for a [*journal.ArchivedError]: that its entries are archived is no fault.
 func (p *Past[C]) Read(was *ended.Call) (*history.Call, error) {
-	of, err := ended.Read(context.Background(), p.Journal, p.Session, was) // an outcome is had whether or not a caller still waits
-	if err != nil && !errors.As(err, new(*journal.ArchivedError)) {
-		p.Report(&action.CallError{Tool: was.Tool, CallID: was.ID, SessionID: p.Session, RunID: was.Run, Reason: runtime.ReasonJournalUnavailable, Err: err})
+	of, err := p.read(was)
+	if err != nil {
+		p.report(was, err)
 	}
 	return of, err
+}
+
+func (p *Past[C]) read(was *ended.Call) (*history.Call, error) {
+	return ended.Read(context.Background(), p.Journal, p.Session, was) // an outcome is had whether or not a caller still waits
+}
+
+// report reports why a call cannot be read, but for a [*journal.ArchivedError].
+func (p *Past[C]) report(was *ended.Call, err error) {
+	if errors.As(err, new(*journal.ArchivedError)) {
+		return
+	}
+	p.Report(&action.CallError{Tool: was.Tool, CallID: was.ID, SessionID: p.Session, RunID: was.Run, Reason: runtime.ReasonJournalUnavailable, Err: err})
 }
 
 // Record returns the record of a call for the caller alone, to read. refused says why it cannot be had
 // (SEMANTICS 1.4).
 func (p *Past[C]) Record(was *ended.Call) (r *session.Record[C], refused *runtime.Outcome) {
-	of, err := p.Read(was)
-	if err == nil {
-		return session.EndedRecord[C](p.Sched, was, of), nil
-	}
-	out := outcomes.Unreadable(was.ID)
-	if archived := new(journal.ArchivedError); errors.As(err, &archived) {
+	of, err := p.read(was)
+	out, archived := outcomes.Unreadable(was.ID), new(journal.ArchivedError)
+	if errors.As(err, &archived) {
 		out = outcomes.Archived(was.ID, was.Outcome)
+		of, err = p.readArchived(was, archived)
 	}
-	return nil, &out
+	if err != nil {
+		p.report(was, err)
+		return nil, &out
+	}
+	p.repeat(of.Outcome)
+	return session.EndedRecord[C](p.Sched, was, of), nil
+}
+
+// readArchived reads a call from the segments. The error is archived where there are none, or the file is not there any more.
+func (p *Past[C]) readArchived(was *ended.Call, archived *journal.ArchivedError) (*history.Call, error) {
+	if p.Segments == nil {
+		return nil, archived
+	}
+	of, err := ended.ReadArchived(context.Background(), p.Journal, p.Segments, p.Session, was, archived.Last)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = archived
+	}
+	return of, err
 }
 
 // Earlier returns the record of a call that another one of a tool has the id of, and what becomes of the other one if that is not the
@@ -124,12 +154,21 @@ func (p *Past[C]) Earlier(r *session.Record[C], was *ended.Call, id, tool string
 // Repeat completes the outcome of a call, in its record too, if the call repeats one that is held by reference
 // (SEMANTICS 4.8 and 4.9).
 func (p *Past[C]) Repeat(out *runtime.Outcome, of *session.Record[C]) {
-	if out.Kind != runtime.Duplicate {
-		return
+	if p.repeat(out) {
+		p.Lock.Lock()
+		defer p.Lock.Unlock()
+		of.Store(out)
+	}
+}
+
+// repeat completes the outcome of a call that repeats one that is held by reference. It reports whether out is one.
+func (p *Past[C]) repeat(out *runtime.Outcome) bool {
+	if out.Kind != runtime.Duplicate || out.Output != nil || out.Artifact != nil {
+		return false
 	}
 	_, was := p.Find(out.Of)
-	if was == nil || out.Output != nil || out.Artifact != nil {
-		return
+	if was == nil {
+		return false
 	}
 	if r, refused := p.Record(was); refused != nil {
 		out.Message += "; " + refused.Message
@@ -137,9 +176,7 @@ func (p *Past[C]) Repeat(out *runtime.Outcome, of *session.Record[C]) {
 		earlier := r.Outcome()
 		out.Output, out.Artifact = earlier.Output, earlier.Artifact
 	}
-	p.Lock.Lock()
-	defer p.Lock.Unlock()
-	of.Store(out)
+	return true
 }
 
 // Hold returns the record of a call, which stays in memory until LetGo. A call whose entries are archived is refused although its
