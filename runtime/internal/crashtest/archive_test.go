@@ -50,8 +50,8 @@ func (w *world) archive() error {
 	var failed error
 	forget := w.forget()
 	err = w.perform(func() error {
-		done, failed = archive.Write(w.ctx, &archive.Config{
-			Store: w.store, Verifier: w.verifier, Notes: notes, Before: w.clock.Now().Add(time.Hour), To: "/archive", Folder: folder,
+		done, failed = archive.Write(disk.With(w.ctx, folder), &archive.Config{
+			Store: w.store, Verifier: w.verifier, Notes: notes, Before: w.clock.Now().Add(time.Hour), To: "/archive",
 			Forget: forget, Snapshot: w.exec.Snapshots().Above, Now: w.clock.Now().Add(1000 * 24 * time.Hour), // also what a window of a tool needs
 		})
 		return nil

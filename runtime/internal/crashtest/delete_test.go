@@ -44,8 +44,8 @@ func (w *world) erase() error {
 		}
 	})
 	err = w.perform(func() error {
-		return archive.Delete(w.ctx, &archive.Deletion{
-			Store: w.store, Before: before, Reason: "battery", Record: w.exec.Snapshots().Record, Sign: w.audit.Checkpoint, Folder: folder,
+		return archive.Delete(disk.With(w.ctx, folder), &archive.Deletion{
+			Store: w.store, Before: before, Reason: "battery", Record: w.exec.Snapshots().Record, Sign: w.audit.Checkpoint,
 		})
 	})
 	w.say("delete: %v", err)
