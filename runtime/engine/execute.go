@@ -111,6 +111,7 @@ func (t *Turn) open(ctx context.Context, in runtime.Call, done <-chan struct{}) 
 	}
 	earlier, reused := t.run.session.past.Earlier(earlier, was, c.id, c.record.Tool)
 	if earlier != nil && c.record.Repeats(earlier, c.tool, c.exec.inputs) {
+		c.run.session.memory.Work.Leave()
 		return c, earlier
 	}
 	c.idReused = true
@@ -122,6 +123,7 @@ func (t *Turn) open(ctx context.Context, in runtime.Call, done <-chan struct{}) 
 	}
 	c.finish(r)
 	c.releaseResources()
+	c.run.session.memory.Work.Leave()
 	c.observe(done)
 	return nil, c.record
 }
@@ -193,7 +195,7 @@ func trace(c *call) {
 
 // register adds c to the calls of its session. When the session has a call with the same
 // id, register returns that call's record, or reference, instead. A call that is refused, for lack of
-// capacity or because its session has ended, gets its outcome and is not added.
+// capacity or because its session has ended, gets its outcome and is not added. Any other one is counted in Work.
 func (c *call) register(full *runtime.Outcome) (earlier *callRecord, was *ended.Call, refused *runtime.Outcome) {
 	s := c.run.session
 	s.mu.Lock()
@@ -209,12 +211,15 @@ func (c *call) register(full *runtime.Outcome) (earlier *callRecord, was *ended.
 	}
 	if refused != nil && earlier == nil && was == nil {
 		c.finishRefused(refused)
+	} else {
+		s.memory.Work.Force()
 	}
 	return earlier, was, refused
 }
 
-// launch passes a new call to a worker, unless the call ends before.
+// launch passes a new call, which is counted in Work, to a worker, unless the call ends before.
 func (t *Turn) launch(c *call) {
+	defer c.run.session.memory.Work.Leave()
 	c.emitInvoked()
 	if err := c.record.TooMany(c.run.session.id); err != nil {
 		c.exec.report(&action.CallError{SessionID: c.run.session.id, Err: err})
@@ -227,8 +232,8 @@ func (t *Turn) launch(c *call) {
 	c.submit()
 }
 
-// submit passes c to a worker, which keeps the session in memory until it leaves c. A goroutine is in the session.
+// submit passes c to a worker, which holds the session until it leaves c. A goroutine is in the session.
 func (c *call) submit() {
-	_ = c.run.session.place.Enter()
+	c.run.session.hold()
 	c.exec.workers.Take(c)
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/consent"
+	"github.com/ambit-tools/ambit/runtime/internal/sched"
 	"github.com/ambit-tools/ambit/runtime/rules"
 )
 
@@ -62,3 +63,16 @@ func (e *Executor) Resident() int { return e.sessions.Len() }
 
 // Unload lets the sessions leave memory in which nothing is open, and returns how many have left.
 func (e *Executor) Unload() int { return e.sessions.Unload() }
+
+// Session returns the session of r.
+func (r *Run) Session() *Session { return r.session }
+
+// Holds returns how many runs of s are open, and how many goroutines work for it.
+func (s *Session) Holds() (runs int, working int64) {
+	over := sched.NewEvent()
+	s.exec.sched.Fire(over)
+	working = s.memory.Work.Wait(&s.exec.sched, over, nil)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.memory.Open()), working
+}

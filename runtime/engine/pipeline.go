@@ -66,7 +66,7 @@ func (c *call) pipeline() *result {
 // runtime.Goexit skips none.
 func (c *call) leave() {
 	defer c.exec.sched.Busy(-1)
-	defer c.run.session.place.Leave()
+	defer c.run.session.letGo()
 	defer func() {
 		if c.progress.Life.MustPark() {
 			c.park()

@@ -88,7 +88,10 @@ func (e *Executor) reconcile(ctx context.Context, h *history.History) {
 // when the handler did not return in time.
 func (u unknownCall) reconcile(ctx context.Context) bool {
 	c := u.c
-	q := recovery.Question{Tool: c.tool, Info: c.progress.Scope.Info(), Args: c.values.Final, Obligations: c.obligations, Mask: c.redact, Store: c.store}
+	q := recovery.Question{
+		Tool: c.tool, Info: c.progress.Scope.Info(), Args: c.values.Final, Obligations: c.obligations, Mask: c.redact, Store: c.store,
+		Hold: c.run.session.hold, LetGo: c.run.session.letGo,
+	}
 	a, late, err := q.Ask(ctx, &c.exec.sched)
 	if err != nil {
 		c.exec.report(c.newFault(runtime.ReasonNone, fmt.Errorf("what became of the call is still unknown: reconcile: %w", err)).Hide(c.redactText))

@@ -120,11 +120,6 @@ func (s *Session) restore(of *history.Session) {
 	defer s.mu.Unlock()
 	s.cfg.Store(session.ConfigOf(of))
 	s.memory.Restore(of)
-	for run, m := range of.Open {
-		if s.nodes[run] == nil { // a caller may hold those that were open when s left memory
-			s.openNode(run, m)
-		}
-	}
 }
 
 // findParts returns what participants hold of earlier calls.
@@ -202,10 +197,10 @@ func (e *Executor) restoreCall(s *Session, r *history.Call, books *consent.Books
 		rec.Store(r.Outcome)
 		rec.RestoreUndo(r)
 		e.sched.Fire(&rec.First)
-		s.reviveIn(s.nodes[r.Run], r, rec)
+		s.reviveIn(s.memory.Node(r.Run), r, rec)
 		return nil, false
 	}
-	c := s.callOf(s.nodes[r.Run], r, rec)
+	c := s.callOf(s.memory.Node(r.Run), r, rec)
 	rec.Live, c.entered = c, true
 	c.position = c.run.node.Enter(c)
 	req, waits := r.OpenRequest(books)

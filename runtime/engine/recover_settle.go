@@ -230,7 +230,7 @@ func (e *Executor) undoneCall(r *history.Call) *call {
 	if rec.Live != nil {
 		return rec.Live
 	}
-	return s.callOf(s.nodes[r.Run], r, rec)
+	return s.callOf(s.memory.Node(r.Run), r, rec)
 }
 
 // settleUndo settles an undo that the former owner of the journal had begun. It commits

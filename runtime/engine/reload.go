@@ -44,7 +44,7 @@ func (s *Session) load() (known bool, err error) {
 func (s *Session) drop() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.exec.log.Health() != nil || !s.memory.Drop(func(run string) bool { return s.nodes[run] != nil }) {
+	if s.exec.log.Health() != nil || !s.memory.Drop() {
 		return false
 	}
 	s.exec.approvals.Leave(s.id)

@@ -10,7 +10,7 @@ import (
 // revive adds the call to the record of one that has ended, if it can be undone or resolved.
 func (s *Session) revive(r *history.Call, rec *callRecord) {
 	s.mu.Lock()
-	p := s.nodes[r.Run]
+	p := s.memory.Node(r.Run)
 	s.mu.Unlock()
 	s.reviveIn(p, r, rec)
 }

@@ -27,10 +27,7 @@ type Run struct {
 }
 
 // A runNode is the unit of a run that can be closed: the whole run, or that of a sub-agent.
-type runNode struct {
-	session.Node[*call]
-	final *RunStatus // set when the run is closed; guarded by the session
-}
+type runNode = session.Node[*call]
 
 // A RunStatus describes the state of a run.
 type RunStatus = session.Status
@@ -75,7 +72,7 @@ func (r *Run) Child(cfg RunConfig) *Run {
 	defer s.mu.Unlock()
 	cfg.ID = r.node.Calls().Child(r.agent, wording.ValidUTF8(cfg.ID))
 	p := &runNode{}
-	r.node.OpenChild(&p.Node)
+	r.node.OpenChild(p)
 	if err := metadata.Add(&p.Metadata, cfg.Metadata); err != nil {
 		s.exec.report(&action.CallError{SessionID: s.id, RunID: r.id, Err: fmt.Errorf("sub-agent %q: %w", cfg.ID, err)})
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 
 	"github.com/ambit-tools/ambit/runtime"
@@ -29,8 +28,8 @@ func (r *Run) Status() RunStatus {
 
 // status is Status. The session's lock is held.
 func (r *Run) status() RunStatus {
-	if r.node.final != nil {
-		return *r.node.final
+	if r.node.Final != nil {
+		return *r.node.Final
 	}
 	st := RunStatus{ID: r.id}
 	in := r.session.memory.Rules().Status(r.id)
@@ -91,8 +90,9 @@ func (r *Run) Close(ctx context.Context) error {
 // undos that run, and gives up those that have not begun. Every later call of s is denied run_finished, also one that repeats an
 // earlier call; no run starts in s and no undo (SEMANTICS 1.4.5). A call whose outcome is unknown can still be resolved.
 //
-// When End returns nil the end is durable. When ctx ends first, s has ended and the error says what still runs. End
-// may be called again.
+// When End returns nil the end is durable and nothing of s runs any more, whatever gave it up before: no handler of a call, an
+// undo or a reconciliation, and no commit (SEMANTICS 1.4.8). When ctx ends first, s has ended and the error says what still
+// runs. End may be called again.
 func (s *Session) End(ctx context.Context) (err error) {
 	if s == nil || s.exec == nil || s.exec.reg == nil {
 		return nil
@@ -104,13 +104,13 @@ func (s *Session) End(ctx context.Context) (err error) {
 	defer s.place.Leave()
 	s.mu.Lock()
 	s.memory.Shut()
-	open := slices.Sorted(maps.Keys(s.nodes))
+	open := s.memory.Open()
 	s.mu.Unlock()
 	for _, id := range open {
 		r, _ := s.Run(id)
 		err = errors.Join(err, r.Close(ctx))
 	}
-	err = errors.Join(err, s.memory.AwaitUndos(ctx, &s.exec.sched))
+	err = s.memory.AwaitWork(ctx, &s.exec.sched, err)
 	s.mu.Lock()
 	if now := s.exec.sched.Now(); s.memory.Forget() {
 		s.exec.approvals.End(now, s.id)
@@ -125,7 +125,7 @@ func (r *Run) end() {
 	s := r.session
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if r.node.final != nil {
+	if r.node.Final != nil {
 		return
 	}
 	st := r.status()
@@ -133,9 +133,8 @@ func (r *Run) end() {
 	if s.memory.Rules().RunState(r.id) == rules.RunIncomplete {
 		st.State = runtime.RunIncomplete
 	}
-	r.node.final = &st
+	r.node.Final = &st
 	if s.memory.CloseRun(s.exec.instant(s.exec.sched.Now()), r.id) {
 		s.recordRun(journal.KindRunClosed, r.id, r.node)
 	}
-	delete(s.nodes, r.id)
 }

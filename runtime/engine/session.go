@@ -35,22 +35,12 @@ type Session struct {
 	mu            lockorder.Mutex[lockorder.Session] // guards the session and its runs
 	memory        session.Memory[*call]
 	past          *recall.Past[*call] // reads the calls that memory holds by reference, without the lock
-	nodes         map[string]*runNode // of open runs
 	admitting     *call               // no other call is admitted while the policy evaluates it
 	admittingDone *sched.Event        // fires when the holder is released
 }
 
 // A callRecord is what a session retains of a call.
 type callRecord = session.Record[*call]
-
-// openNode returns the node of a new run. s.mu is held.
-func (s *Session) openNode(run string, metadata map[string]string) *runNode {
-	p := &runNode{}
-	p.Open(s.memory.Calls(run))
-	p.Metadata = metadata
-	s.nodes[run] = p
-	return p
-}
 
 // Session starts a session. Sessions share nothing, even when their ids are equal.
 //
@@ -79,7 +69,7 @@ func (e *Executor) Session(cfg SessionConfig) *Session {
 
 // newSession returns a session without runs and calls.
 func (e *Executor) newSession(cfg *SessionConfig) *Session {
-	s := &Session{exec: e, id: cfg.ID, nodes: map[string]*runNode{}}
+	s := &Session{exec: e, id: cfg.ID}
 	s.cfg.Store(cfg)
 	if e != nil {
 		s.memory = session.New[*call](e.engine, e.log.On(), session.Observing(e.onRuleEvent, cfg.ID))
@@ -151,7 +141,7 @@ func (s *Session) StartRun(ctx context.Context, cfg RunConfig) (*Run, error) {
 	if err := s.memory.StartRun(s.exec.instant(s.exec.sched.Now()), cfg.ID); err != nil {
 		return nil, err
 	}
-	p := s.openNode(cfg.ID, cfg.Metadata)
+	p := s.memory.OpenNode(cfg.ID, cfg.Metadata)
 	s.recordRun(journal.KindRunStarted, cfg.ID, p)
 	return &Run{session: s, id: cfg.ID, principal: s.cfg.Load().Principal, node: p}, nil
 }
@@ -165,7 +155,7 @@ func (s *Session) Run(id string) (*Run, bool) {
 	defer s.place.Pin()()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	p := s.nodes[id]
+	p := s.memory.Node(id)
 	if p == nil {
 		return nil, false
 	}
@@ -180,6 +170,18 @@ func (s *Session) live(callID string) *call {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.memory.Live(callID)
+}
+
+// hold keeps s in memory, and Session.End waiting, until letGo. A goroutine is in s.
+func (s *Session) hold() {
+	_ = s.place.Enter()
+	s.memory.Work.Force()
+}
+
+// letGo undoes hold.
+func (s *Session) letGo() {
+	s.memory.Work.Leave()
+	s.place.Leave()
 }
 
 // endExclusion lets other calls of the session be admitted again, if c is the call that

@@ -118,10 +118,7 @@ func (s *Session) undoCall(ctx context.Context, r *callRecord, req action.UndoRe
 	u := undoing{r.Live, req.By.ID}
 	fault := u.allowed(ctx, req.By)
 	if fault == nil {
-		_ = s.place.Enter() // Concluded leaves, where the commit outlives this call
-		if fault = u.run(ctx); fault == nil || !fault.Pending {
-			s.place.Leave()
-		}
+		fault = u.run(ctx)
 	}
 	if fault != nil && fault.Pending {
 		return u.failed(fault)

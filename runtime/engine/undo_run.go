@@ -33,7 +33,7 @@ func (u undoing) runHandler(ctx context.Context, handler func(context.Context) e
 	owner.ctx, owner.began, owner.undoing = ctx, c.exec.sched.Now(), true
 	return c.exec.undos.Run(ctx, &c.exec.attempts, undo.Request{
 		Owner: owner, Number: c.progress.Life.Attempt(), Effect: c.progress.Scope.Effect(),
-		Deadline: c.tool.Deadline(), Handler: handler, Recorder: u,
+		Deadline: c.tool.Deadline(), Handler: handler, Recorder: u, Hold: c.run.session.hold, LetGo: c.run.session.letGo,
 	})
 }
 
@@ -57,10 +57,7 @@ func (u undoing) Decided(at time.Time, seals []journal.Seal) error {
 }
 
 // Concluded records the result of an undo whose caller has left.
-func (u undoing) Concluded(fault *undo.Fault) {
-	u.conclude(fault)
-	u.c.run.session.place.Leave()
-}
+func (u undoing) Concluded(fault *undo.Fault) { u.conclude(fault) }
 
 // add adds an entry about the undo, and returns when flush has made it durable.
 func (u undoing) add(r *journal.Record, flush func(uint64) error) error {

@@ -32,6 +32,7 @@ func (t *Turn) WhatIf(ctx context.Context, in runtime.Call) Verdict {
 		c.finishRefused(refused)
 		return Verdict{Outcome: *refused}
 	}
+	t.run.session.memory.Work.Force()
 	t.launch(c)
 	caller{c}.await(new(runtime.Outcome))
 	v := Verdict{Input: tools.JSON(c.values.Args)} // the evaluation was abandoned, or had not begun

@@ -25,6 +25,8 @@ type Question struct {
 	Obligations []runtime.Obligation // of the call
 	Mask        func(wire.Raw) (wire.Raw, error)
 	Store       func(context.Context, wire.Value, wire.Raw) (*runtime.StoredOutput, error)
+	Hold        func() // keeps the session of the call until LetGo, for as long as the handler runs
+	LetGo       func()
 }
 
 // An Answer is what a reconcile handler found.
@@ -37,7 +39,9 @@ type Answer struct {
 // that the handler has not returned. An output that is longer than the tool answers is stored (SEMANTICS 6.7).
 func (q *Question) Ask(ctx context.Context, s *sched.Scheduler) (a Answer, late bool, err error) {
 	var found Answer // used only if the handler returns in time
+	q.Hold()
 	err = deadline.Call(s, ctx, q.Tool.Deadline(), func(ctx context.Context) (err error) {
+		defer q.LetGo()
 		found, err = q.ask(ctx)
 		return err
 	})

@@ -79,9 +79,14 @@ func TestQuestion(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				release := make(chan struct{})
-				q := row.question(t, release)
-				a, late, err := q.Ask(context.Background(), new(sched.Scheduler))
+				q, s, held := row.question(t, release), new(sched.Scheduler), new(sched.Gate)
+				q.Hold, q.LetGo = held.Force, held.Leave
+				a, late, err := q.Ask(context.Background(), s)
+				synctest.Wait()
+				assert.Equal(t, row.hangs, held.WaitFor(s, 0) > 0, "for as long as the handler runs")
 				close(release)
+				synctest.Wait()
+				assert.Zero(t, held.WaitFor(s, 0))
 				assert.Equal(t, row.late, late)
 				if row.fails != nil {
 					assert.Error(t, err)

@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/ambit-tools/ambit/runtime"
@@ -29,10 +30,20 @@ func (m *Memory[C]) Refuse(r *Record[C], full *runtime.Outcome) *runtime.Outcome
 	return &out
 }
 
-// AwaitUndos waits for the undos of a session that is shut. When ctx ends first, the error says how many still run.
-func (m *Memory[C]) AwaitUndos(ctx context.Context, s *sched.Scheduler) error {
+// AwaitWork waits until nothing of a session runs that is shut and whose runs were closed: no undo, and no handler that
+// the end of a run or of an undo did not wait for. When ctx ends first, the error says how many still run. runs is what
+// the ends of the runs have failed with; AwaitWork returns it too, and names the handlers only where it is nil: they may
+// be the same ones.
+func (m *Memory[C]) AwaitWork(ctx context.Context, s *sched.Scheduler, runs error) error {
 	if left := m.Undos.Wait(s, nil, ctx.Done()); left > 0 {
-		return fmt.Errorf("%d undos are still running: %w", left, context.Cause(ctx))
+		return errors.Join(runs, fmt.Errorf("%d undos are still running: %w", left, context.Cause(ctx)))
+	}
+	if runs != nil {
+		return runs
+	}
+	m.Work.Shut()
+	if left := m.Work.Wait(s, nil, ctx.Done()); left > 0 {
+		return fmt.Errorf("%d handlers or commands of earlier runs or undos are still running: %w", left, context.Cause(ctx))
 	}
 	return nil
 }

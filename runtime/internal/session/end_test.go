@@ -39,7 +39,7 @@ func TestForget(t *testing.T) {
 	assert.Equal(t, runtime.ReasonRunFinished, m.Refuse(&Record[*call]{ID: "c"}, nil).Reason)
 	assert.Equal(t, runtime.ReasonRunFinished, m.Refuse(&Record[*call]{ID: "c"}, &runtime.Outcome{Reason: runtime.ReasonAtCapacity}).Reason)
 	assert.ErrorContains(t, m.StartRun(0, "q"), "the session has ended")
-	assert.NoError(t, m.AwaitUndos(t.Context(), new(sched.Scheduler)))
+	assert.NoError(t, m.AwaitWork(t.Context(), new(sched.Scheduler), nil))
 
 	require.True(t, m.Forget())
 	assert.False(t, m.Forget())

@@ -13,6 +13,7 @@ import (
 // that a call can use.
 type Memory[C any] struct {
 	Undos *sched.Gate // undos that have not returned; it is shut when the session is
+	Work  *sched.Gate // goroutines that work on a call or run a handler; each is counted, whether it is shut or not
 
 	engine  *rules.Engine
 	rules   *rules.State
@@ -20,31 +21,39 @@ type Memory[C any] struct {
 	ended   ended.Calls  // of the other calls, by reference
 	recent  []*Record[C] // ended and in calls: the next ones to be held by reference
 	byRun   map[string]*Calls[C]
-	made    int               // the number of the last id of a call that Add made, or an earlier process
-	number  int               // calls of the session
-	runs    int               // ids of runs that NextRun made
-	past    uint64            // events of states that were dropped
-	changes []rules.Event     // for the next entry of the session
-	queues  bool              // there is a journal, which takes the changes
-	observe func(rules.Event) // gets every change; nil: none is set
-	forgot  bool              // Forget was called, or the session was restored as one that has ended
+	nodes   map[string]*Node[C] // of open runs
+	made    int                 // the number of the last id of a call that Add made, or an earlier process
+	number  int                 // calls of the session
+	runs    int                 // ids of runs that NextRun made
+	past    uint64              // events of states that were dropped
+	changes []rules.Event       // for the next entry of the session
+	queues  bool                // there is a journal, which takes the changes
+	observe func(rules.Event)   // gets every change; nil: none is set
+	forgot  bool                // Forget was called, or the session was restored as one that has ended
 }
 
 // New returns the memory of a new session. queues says that changes are queued for entries. observe,
 // unless it is nil, gets every change of the state.
 func New[C any](e *rules.Engine, queues bool, observe func(rules.Event)) Memory[C] {
-	m := Memory[C]{Undos: new(sched.Gate), engine: e, byRun: map[string]*Calls[C]{}, queues: queues, observe: observe}
+	m := Memory[C]{Undos: new(sched.Gate), Work: new(sched.Gate), engine: e, queues: queues, observe: observe}
+	m.byRun, m.nodes = map[string]*Calls[C]{}, map[string]*Node[C]{}
 	if e != nil {
 		m.rules = e.NewState()
 	}
 	return m
 }
 
-// Restore replaces the state of the rules by that of a journal. A session that has ended is shut (SEMANTICS 1.4.5).
+// Restore replaces the state of the rules by that of a journal, and opens the runs that are open. A session that has
+// ended is shut (SEMANTICS 1.4.5).
 func (m *Memory[C]) Restore(of *history.Session) {
 	m.rules, m.runs, m.forgot = of.State, max(m.runs, of.Runs), of.Over
 	for i := range of.ByReference {
 		m.addEnded(&of.ByReference[i])
+	}
+	for run, metadata := range of.Open {
+		if m.nodes[run] == nil { // a caller may hold those that were open when the session left memory
+			m.OpenNode(run, metadata)
+		}
 	}
 	if of.Over {
 		m.Undos.Shut()
@@ -54,7 +63,7 @@ func (m *Memory[C]) Restore(of *history.Session) {
 // Drop drops the state of the rules and the records of the calls, which a journal has. What Restore and Add then add is
 // that of the same session: ids that were made are not made again, and the list of calls of a run that is open stays
 // the one that its parts have. It reports false, and drops nothing, when no entry has taken the latest changes.
-func (m *Memory[C]) Drop(open func(run string) bool) bool {
+func (m *Memory[C]) Drop() bool {
 	if len(m.changes) > 0 {
 		return false
 	}
@@ -62,7 +71,7 @@ func (m *Memory[C]) Drop(open func(run string) bool) bool {
 	m.rules, m.calls, m.number = nil, index[C]{}, 0
 	m.ended, m.recent = ended.Calls{}, nil
 	for run, x := range m.byRun {
-		if x.last = nil; !open(run) {
+		if x.last = nil; m.nodes[run] == nil {
 			delete(m.byRun, run)
 		}
 	}

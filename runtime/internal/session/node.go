@@ -1,12 +1,18 @@
 package session
 
-import "github.com/ambit-tools/ambit/runtime/internal/sched"
+import (
+	"maps"
+	"slices"
+
+	"github.com/ambit-tools/ambit/runtime/internal/sched"
+)
 
 // A Node is the unit of a run that can be closed: the whole run, or that of a sub-agent. It must not be
 // copied.
 type Node[C any] struct {
 	Workers  sched.Gate        // calls whose goroutines have not ended
 	Metadata map[string]string // of the calls; never changed
+	Final    *Status           // set when the run is closed
 
 	parent   *Node[C] // nil: the whole run
 	calls    *Calls[C]
@@ -16,8 +22,18 @@ type Node[C any] struct {
 	closed   *sched.Event // fires when the node is closed; nil: no goroutine waits for that
 }
 
-// Open makes n the node of a whole run.
-func (n *Node[C]) Open(calls *Calls[C]) { n.calls = calls }
+// OpenNode returns the node of a new run, and of its calls that the session knows.
+func (m *Memory[C]) OpenNode(run string, metadata map[string]string) *Node[C] {
+	n := &Node[C]{calls: m.Calls(run), Metadata: metadata}
+	m.nodes[run] = n
+	return n
+}
+
+// Node returns the node of an open run, nil when there is none.
+func (m *Memory[C]) Node(run string) *Node[C] { return m.nodes[run] }
+
+// Open returns the ids of the open runs, in order.
+func (m *Memory[C]) Open() []string { return slices.Sorted(maps.Keys(m.nodes)) }
 
 // OpenChild makes child a part of n, and reports how many parts n has. The child of a node that is closed is
 // closed.

@@ -183,6 +183,7 @@ func (m *Memory[C]) StopRun(at rules.Instant, id string) bool {
 
 // CloseRun closes a run, and reports whether it was open. The session forgets a run in which no call was made.
 func (m *Memory[C]) CloseRun(at rules.Instant, id string) bool {
+	delete(m.nodes, id)
 	if x := m.byRun[id]; x != nil && !x.some {
 		delete(m.byRun, id)
 	}

@@ -255,8 +255,10 @@ func TestRepeats(t *testing.T) {
 // TestNodes: the parts of a run close with it, and each call knows its place.
 func TestNodes(t *testing.T) {
 	var s sched.Scheduler
-	var root, child, late Node[*call]
-	root.Open(&Calls[*call]{run: "r"})
+	var child, late Node[*call]
+	m := memory(t, false, nil)
+	root := m.OpenNode("r", nil)
+	assert.Same(t, root, m.Node("r"))
 	root.OpenChild(&child)
 	assert.True(t, root.Root())
 	assert.False(t, child.Root())
@@ -270,7 +272,7 @@ func TestNodes(t *testing.T) {
 	assert.Same(t, b, root.Leave(2))
 	closed := child.Closed(&s)
 	assert.False(t, closed.Fired())
-	assert.Equal(t, []*Node[*call]{&root, &child}, root.Shut(&s, nil))
+	assert.Equal(t, []*Node[*call]{root, &child}, root.Shut(&s, nil))
 	assert.True(t, closed.Fired() && root.Closed(&s).Fired())
 	assert.True(t, child.Closing())
 	assert.False(t, child.Workers.Enter())

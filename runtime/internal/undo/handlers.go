@@ -33,6 +33,8 @@ type Request struct {
 	Deadline time.Duration
 	Handler  func(context.Context) error
 	Recorder Recorder
+	Hold     func() // keeps the session of the call until LetGo, for as long as the handler runs or commits
+	LetGo    func()
 }
 
 // Handlers are the undo handlers of an executor that run. The zero value has none. Its methods are

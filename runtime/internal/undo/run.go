@@ -63,8 +63,10 @@ func (r *run) execute() *Fault {
 	defer timer.Stop()
 	done := sched.NewEvent()
 	r.sched.Busy(1)
+	r.Hold()
 	go func() {
 		defer r.sched.Busy(-1)
+		defer r.LetGo()
 		defer r.sched.Fire(done)
 		if fault := r.handle(); !r.deliver(fault) {
 			r.Recorder.Concluded(fault)

@@ -55,6 +55,7 @@ type world struct {
 	seal     func()
 	commit   func() error
 	last     *undo.Fault // given to Concluded
+	held     sched.Gate  // of the session, by handlers
 }
 
 func newWorld() *world {
@@ -117,7 +118,7 @@ func (w *world) notes() []string {
 // run runs a handler that writes through the participant and returns what f does.
 func (w *world) run(ctx context.Context, f func(context.Context) error) *undo.Fault {
 	return w.handlers.Run(ctx, &w.env, undo.Request{
-		Owner: w, Number: 3, Effect: rules.Digest{7}, Deadline: limit, Recorder: w,
+		Owner: w, Number: 3, Effect: rules.Digest{7}, Deadline: limit, Recorder: w, Hold: w.held.Force, LetGo: w.held.Leave,
 		Handler: func(ctx context.Context) error {
 			at := ctx.Value(callctx.Key{}).(*attempt.Context)
 			if info := at.Info(); info.Attempt != 3 || info.Effect != (rules.Digest{7}) || !info.Undo {
@@ -130,6 +131,9 @@ func (w *world) run(ctx context.Context, f func(context.Context) error) *undo.Fa
 		},
 	})
 }
+
+// holds returns how many handlers run or commit.
+func (w *world) holds() int64 { return w.held.WaitFor(&w.sched, 0) }
 
 func succeed(context.Context) error { return nil }
 
@@ -164,6 +168,7 @@ func TestResults(t *testing.T) {
 				fault := w.run(t.Context(), row.handler)
 				synctest.Wait()
 				assert.Equal(t, row.did, w.notes())
+				assert.Zero(t, w.holds())
 				if row.want == nil {
 					require.Nil(t, fault)
 					return
@@ -250,10 +255,12 @@ func TestCommitThatLasts(t *testing.T) {
 		start := time.Now()
 		assert.Equal(t, &undo.Fault{Code: action.CodeUnknown, Err: attempt.ErrCommitting, Pending: true}, w.run(ctx, succeed))
 		assert.Equal(t, time.Minute/2+grace, time.Since(start))
+		assert.EqualValues(t, 1, w.holds(), "the commit lasts")
 		time.Sleep(2 * time.Hour)
 		synctest.Wait()
 		assert.Equal(t, []string{"started", "seal", "decided 1", "commit", "concluded"}, w.notes())
 		assert.Nil(t, w.last)
+		assert.Zero(t, w.holds())
 	})
 }
 

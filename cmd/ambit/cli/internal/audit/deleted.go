@@ -58,7 +58,7 @@ func (r deleting) Read(ctx context.Context, after uint64, limit int) ([]journal.
 }
 
 // hold holds d to the segments of a store, and says in a report which of these were deleted: those of which a
-// proved entry says so (SEMANTICS 6.14.10). A proved entry about another segment is a fault. hold writes a note where files are
+// proved entry says so (SEMANTICS 6.14.11). A proved entry about another segment is a fault. hold writes a note where files are
 // neither there nor among those that were given, and no such entry says why.
 func (d *deletions) hold(ctx context.Context, w io.Writer, report *audit.Report, r *sqlite.Reader, given []*segment.File) error {
 	segments, err := r.Segments(ctx)

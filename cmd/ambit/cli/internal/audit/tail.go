@@ -19,7 +19,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime/terminal"
 )
 
-// newTail returns "ambit audit tail" (SEMANTICS 6.14.11).
+// newTail returns "ambit audit tail" (SEMANTICS 6.14.12).
 func newTail() *cobra.Command {
 	var (
 		v      store.Options

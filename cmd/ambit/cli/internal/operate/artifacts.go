@@ -38,7 +38,7 @@ type artifact struct {
 }
 
 // artifactsOf returns the artifacts of a store and of segments, the oldest first. Without segments it leaves out those of entries
-// that are archived, and says so (SEMANTICS 6.14.11).
+// that are archived, and says so (SEMANTICS 6.14.12).
 func artifactsOf(cmd *cobra.Command, r *sqlite.Reader, segments *store.Segments) (list []artifact, err error) {
 	var after uint64
 	if !segments.Any() {
