@@ -56,7 +56,7 @@ func (h *Host) folder() (string, error) {
 	return dir, nil
 }
 
-// removeParts removes from the folder of the host what archives that were killed have left of files without an end (SEMANTICS 6.14.12). No other
+// removeParts removes from the folder of the host what archives that were killed have left of files without an end (SEMANTICS 6.14.13). No other
 // process writes there, and no segment has such a name. The caller holds the lock of archives.
 func removeParts(dir string) error {
 	list, err := os.ReadDir(dir)
