@@ -316,6 +316,28 @@ func TestOutcomesOfSegments(t *testing.T) {
 	assert.Equal(t, action.CodeNotUndoable, err.Code, "what an undo needs may be private")
 }
 
+// TestARepeatedCallThatIsNotToldYet: the output of a call whose outcome was recorded before that of the one that repeats it, as a start finds it;
+// one that was recorded later is not.
+func TestARepeatedCallThatIsNotToldYet(t *testing.T) {
+	p := newPast(t, 0, nil)
+	record := func(id string, at uint64, out runtime.Outcome) *session.Record[*live] {
+		r := &session.Record[*live]{ID: id}
+		p.Lock.Lock()
+		defer p.Lock.Unlock()
+		p.memory.Add(r, p.memory.Calls("r"))
+		r.Store(&out)
+		r.Recorded(&journal.Record{Mark: journal.MarkEnded}, at)
+		return r
+	}
+	record("c1", 5, runtime.Outcome{Kind: runtime.Completed, Output: []byte(`"ok"`)})
+	for at, output := range map[uint64]string{4: "", 6: `"ok"`} {
+		out := runtime.Outcome{Kind: runtime.Duplicate, Of: "c1"}
+		r := record(fmt.Sprint("again", at), at, out)
+		p.Repeat(&out, r)
+		assert.Equal(t, []string{output, output}, []string{string(out.Output), string(r.Outcome().Output)})
+	}
+}
+
 // TestARepeatedCallOfSegments: an archived call that repeats another has the output of that, if it had ended by then.
 func TestARepeatedCallOfSegments(t *testing.T) {
 	for of, output := range map[string]string{"c1": `"ok"`, "c3": ""} {
