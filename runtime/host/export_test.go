@@ -18,5 +18,10 @@ func SetLimit(h *Host, bytes int64) {
 	h.limits.bytes = bytes
 }
 
+// AtOnceAndEvery calls f as a host looks at its store: now, and again when a period is over.
+func AtOnceAndEvery(ctx context.Context, period time.Duration, f func()) {
+	atOnceAndEvery(ctx, period, f)
+}
+
 // RetainOnce does what a host does every hour, at a time.
 func (h *Host) RetainOnce(ctx context.Context, now time.Time) error { return h.retainOnce(ctx, now) }
