@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -84,11 +85,12 @@ func newCallsShow() *cobra.Command {
 				if err == nil {
 					err = view.findGrant(cmd.Context(), r)
 				}
-				if err == nil {
-					err = view.findBeats(v.Path, time.Now())
-				}
 				if err != nil {
 					return err
+				}
+				if err := view.findBeats(v.Path, time.Now()); err != nil {
+					fmt.Fprintf(cmd.ErrOrStderr(), "warning: what the processes of the call use is not shown: %s\n", terminal.Escape(err.Error()))
+					fmt.Fprintln(cmd.ErrOrStderr(), "hint: the owner of the store writes that file anew every second: where no process owns the store, remove it")
 				}
 				if v.AsJSON {
 					return cmdutil.PrintJSON(cmd.OutOrStdout(), view)
@@ -139,8 +141,12 @@ func (v *callView) findGrant(ctx context.Context, r *sqlite.Reader) error {
 	})
 }
 
-// findBeats adds what the owner of the store tells of the processes that run (SEMANTICS 6.13.4).
+// findBeats adds what the owner of the store tells of the processes that run (SEMANTICS 6.13.4). The call can be shown
+// without it.
 func (v *callView) findBeats(path string, now time.Time) error {
+	if !slices.ContainsFunc(v.Processes, func(p journal.Process) bool { return p.Exit == nil }) {
+		return nil
+	}
 	told, err := running.Read(path+running.Suffix, now)
 	for i := range v.Processes {
 		if b := running.Of(told, v.Processes[i].ID); b != nil && v.Processes[i].Exit == nil {
