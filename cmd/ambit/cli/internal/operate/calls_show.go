@@ -14,6 +14,7 @@ import (
 
 	"github.com/ambit-tools/ambit/cmd/ambit/cli/internal/cmdutil"
 	"github.com/ambit-tools/ambit/cmd/ambit/cli/internal/store"
+	"github.com/ambit-tools/ambit/internal/replan"
 	"github.com/ambit-tools/ambit/internal/running"
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/journal"
@@ -112,14 +113,16 @@ func viewOf(ctx context.Context, r *sqlite.Reader, key journal.CallKey, decl *de
 	if err != nil {
 		return nil, err
 	}
-	v := &callView{Session: key.Session, Call: key.Call, Command: decl.ofCall(list)}
+	v, ran := &callView{Session: key.Session, Call: key.Call}, &replan.Call{}
 	for i := range list {
 		rec, err := store.Decode(&list[i])
 		if err != nil {
 			return nil, err
 		}
 		v.add(list[i].Seq, rec)
+		ran.Add(&list[i], rec)
 	}
+	v.Command = decl.ofCall(ran)
 	return v, nil
 }
 
