@@ -16,6 +16,7 @@ import (
 
 	"github.com/ambit-tools/ambit/runtime/audit"
 	"github.com/ambit-tools/ambit/runtime/internal/disk"
+	"github.com/ambit-tools/ambit/runtime/internal/history"
 	"github.com/ambit-tools/ambit/runtime/journal"
 	"github.com/ambit-tools/ambit/runtime/segment"
 	"github.com/ambit-tools/ambit/runtime/sqlite"
@@ -27,7 +28,7 @@ type Config struct {
 	Verifier note.Verifier // of the audit log of the store
 	Notes    [][]byte      // that were anchored
 	Before   time.Time     // entries of that time and later stay, and all from after Now
-	To       string        // file to write; of a folder, which is there, a file in it that is named by its entries
+	To       string        // file to write; of a folder, which is there, a file in it that is named by its entries and its store
 
 	// Snapshot writes a snapshot of a session that does without the entries up to a position and without the calls that
 	// ended before Forget. The default, which appends to Store, is wrong while an executor uses the store.
@@ -40,8 +41,6 @@ type Config struct {
 	Window *time.Duration
 	// Now is when the archive is made. The default, [time.Now], is wrong for a simulated clock alone.
 	Now time.Time
-	// Folder is the folder To, where that is not on the disk of the system but on a simulated one. The default, none, is wrong nowhere else.
-	Folder disk.Dir
 }
 
 // Done is what Write has done.
@@ -72,7 +71,7 @@ func Write(ctx context.Context, cfg *Config) (*Done, error) {
 		return nil, err
 	}
 	a := &archiving{Config: cfg}
-	folder, err := a.place()
+	folder, err := a.place(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -95,7 +94,7 @@ func Write(ctx context.Context, cfg *Config) (*Done, error) {
 	}
 	h := &a.header
 	if a.folder {
-		a.to = filepath.Join(a.to, fmt.Sprintf("%012d-%012d.segment", h.First, h.Last))
+		a.to = filepath.Join(a.to, fmt.Sprintf("%012d-%012d-%.8s.segment", h.First, h.Last, h.Store)) // stores may share a folder
 	}
 	info, err := a.write(ctx)
 	if err != nil {
@@ -109,11 +108,11 @@ func Write(ctx context.Context, cfg *Config) (*Done, error) {
 }
 
 // place finds the folder of the file. It returns what is to be closed.
-func (a *archiving) place() (opened io.Closer, err error) {
+func (a *archiving) place(ctx context.Context) (opened io.Closer, err error) {
 	if a.to, err = filepath.Abs(a.To); err != nil {
 		return nil, err
 	}
-	if a.dir, a.folder = a.Folder, true; a.dir != nil {
+	if a.dir, a.folder = disk.Of(ctx), true; a.dir != nil {
 		return nil, nil
 	}
 	in := a.to
@@ -135,6 +134,8 @@ type archiving struct {
 	header segment.Header
 	fit    []audit.Proof // checkpoints at which the segment may end
 	held   string        // what holds back later ones
+
+	common *history.Single // what belongs to no session
 
 	batch []journal.Entry // snapshots that are appended together
 	head  uint64          // the entry before them

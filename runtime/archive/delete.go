@@ -15,7 +15,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime/sqlite"
 )
 
-// A Deletion says what Delete deletes. All but Folder is required.
+// A Deletion says what Delete deletes. All is required.
 type Deletion struct {
 	Store  *sqlite.Store
 	Before time.Time // segments whose last entry is from that time or later stay
@@ -25,9 +25,6 @@ type Deletion struct {
 	Record func(*journal.Record) error
 	// Sign signs and anchors all that was recorded.
 	Sign func(context.Context) error
-	// Folder is the folder of the segments, where that is not on the disk of the system but on a simulated one. The default, none, is
-	// wrong nowhere else.
-	Folder disk.Dir
 }
 
 // Delete deletes the files of old segments, the oldest first, and stops at the first one that stays. It skips files that are not there. A
@@ -55,7 +52,7 @@ func Delete(ctx context.Context, d *Deletion) error {
 
 // one deletes the file of a segment, if it is there and old enough. It reports whether the next segment may be old enough too.
 func (d *Deletion) one(ctx context.Context, s *sqlite.Segment) (more bool, err error) {
-	dir := d.Folder
+	dir := disk.Of(ctx)
 	if dir == nil {
 		if dir, err = disk.Open(filepath.Dir(s.File)); errors.Is(err, fs.ErrNotExist) {
 			return true, nil // as with its file

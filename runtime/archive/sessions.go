@@ -69,8 +69,11 @@ func (a *archiving) sessions(ctx context.Context) ([]string, error) {
 	return slices.Sorted(maps.Keys(found)), nil
 }
 
-// read reads a session. What a snapshot says comes from no declaration.
+// read reads a session, and what belongs to none once. What a snapshot says comes from no declaration.
 func (a *archiving) read(ctx context.Context, session string) (*history.Single, error) {
+	if session == "" && a.common != nil {
+		return a.common, nil
+	}
 	engine, err := rules.Compile(rules.Config{})
 	if err != nil {
 		return nil, err
@@ -78,6 +81,9 @@ func (a *archiving) read(ctx context.Context, session string) (*history.Single, 
 	s, err := history.ReadSession(ctx, a.Store, engine, nil, session)
 	if err != nil {
 		return nil, fmt.Errorf("read session %q: %w", session, err)
+	}
+	if session == "" {
+		a.common = s
 	}
 	return s, nil
 }

@@ -75,6 +75,7 @@ type Report struct {
 	Authentic   uint64   `json:"authentic,omitempty"` // entries that the keys of the store prove; 0: they were not given
 	Restored    []uint64 `json:"restored,omitempty"`  // down to which sizes the journal was restored, in that order
 	Archived    []Span   `json:"archived,omitempty"`  // entries that segments prove, or that are in no store any more and a checkpoint proves
+	Deleted     []Span   `json:"deleted,omitempty"`   // of those that are archived: a proved entry says that their segments were deleted
 	Resumed     uint64   `json:"resumed,omitempty"`   // entries that an earlier verification has read, and this one has not
 	Bad         *Fault   `json:"bad,omitempty"`
 

@@ -56,7 +56,7 @@ func (h *Host) folder() (string, error) {
 // The names that a command may give to a segment, and those that the host gives.
 var (
 	nameOfSegment = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$`)
-	nameOfEntries = regexp.MustCompile(`^[0-9]{12,}-[0-9]{12,}\.segment$`)
+	nameOfEntries = regexp.MustCompile(`^[0-9]{12,}-[0-9]{12,}(-[0-9a-f]{8})?\.segment$`)
 )
 
 // archiver lets commands of the inbox archive.

@@ -76,7 +76,7 @@ func TestCommandsArchive(t *testing.T) {
 	require.Equal(t, runtime.Pending, execute(t, h, "c4", "Draft").Kind)
 	res = give(t, h, archiveInto("")) // it is named by its entries
 	require.True(t, res.Done, res)
-	assert.Regexp(t, `archive.[0-9]{12}-[0-9]{12}\.segment$`, res.Archived.File)
+	assert.Regexp(t, `archive.[0-9]{12}-[0-9]{12}-[0-9a-f]{8}\.segment$`, res.Archived.File)
 
 	for name, c := range map[string]inbox.Command{
 		"no time":    {Kind: inbox.CommandArchive, Archive: &journal.CommandArchive{File: "x"}},
@@ -130,7 +130,7 @@ func TestCommandsArchiveIntoOneFolder(t *testing.T) {
 	outside := filepath.Join(dir, "outside")
 	require.NoError(t, os.Mkdir(filepath.Join(dir, "archive"), 0o700))
 	for _, name := range []string{
-		"../x", "/tmp/x", outside, ".", "..", "a/b", `a\b`, ".hidden", "-x", "x.part", "000000000001-000000000009.segment", "x\x00", "x\n", " ", string(make([]byte, 300)),
+		"../x", "/tmp/x", outside, ".", "..", "a/b", `a\b`, ".hidden", "-x", "x.part", "000000000001-000000000009.segment", "000000000001-000000000009-0123abcd.segment", "x\x00", "x\n", " ", string(make([]byte, 300)),
 	} {
 		res := give(t, h, archiveInto(name))
 		assert.Equal(t, inbox.RejectedArchive, res.Reason, "%q", name)
@@ -161,6 +161,31 @@ func TestCommandsArchiveIntoOneFolder(t *testing.T) {
 	require.Zero(t, mustArchived(t, h))
 	require.True(t, give(t, h, archiveInto("link.segment")).Done)
 	require.NoFileExists(t, outside, "the file that is written first is no link")
+}
+
+// TestStoresOfOneFolderArchive: two stores in one Dir write segments of the same entries beside each other.
+func TestStoresOfOneFolderArchive(t *testing.T) {
+	dir := t.TempDir()
+	var files [2]string
+	var hosts [2]*host.Host
+	for i, name := range []string{"a.db", "b.db"} {
+		hosts[i] = used(t, host.Config{Dir: dir, Store: name})
+		res := give(t, hosts[i], archiveInto(""))
+		require.True(t, res.Done, res.Error)
+		require.EqualValues(t, 1, res.Archived.First)
+		files[i] = res.Archived.File
+	}
+	assert.Equal(t, filepath.Dir(files[0]), filepath.Dir(files[1]))
+	assert.NotEqual(t, files[0], files[1])
+	for i, h := range hosts {
+		report, err := h.VerifyAudit(t.Context())
+		require.NoError(t, err)
+		require.True(t, report.OK, report.Bad)
+		segments, err := h.Store.Segments(t.Context())
+		require.NoError(t, err)
+		require.Len(t, segments, 1)
+		require.Equal(t, files[i], segments[0].File)
+	}
 }
 
 // TestCommandsArchiveWhatIsAnchored: what no anchored checkpoint proves stays, and the answer says so.

@@ -24,4 +24,13 @@ func AtOnceAndEvery(ctx context.Context, period time.Duration, f func()) {
 }
 
 // RetainOnce does what a host does every hour, at a time.
+// ArchiveOld archives, and forgets, what is from before a time.
+func (h *Host) ArchiveOld(ctx context.Context, before time.Time) error {
+	dir, err := h.folder()
+	if err == nil {
+		_, err = h.archive(ctx, before, before, before, dir)
+	}
+	return err
+}
+
 func (h *Host) RetainOnce(ctx context.Context, now time.Time) error { return h.retainOnce(ctx, now) }

@@ -15,7 +15,7 @@ import (
 // Archiver moves old entries of the store to a segment: a host.
 type Archiver interface {
 	// Archive moves the entries from before a time to a file of this name in the archiver's folder, or to one
-	// that is named by its entries when the name is empty. The name comes from another process: Archive refuses one that
+	// that is named by its entries and its store when the name is empty. The name comes from another process: Archive refuses one that
 	// leads elsewhere, and replaces no file. The text of an error is for operators; one with a method Hint() string says
 	// what to do.
 	Archive(ctx context.Context, before time.Time, name string) (*journal.Archived, error)

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -76,8 +77,8 @@ func (r *reader) Read(ctx context.Context, after uint64, limit int) ([]journal.E
 }
 
 // Call returns the entries of a call in their order. See [journal.Journal]. The index of the calls says where they
-// are: the error is an [*IndexError] where one of them is not of the call, and a [*journal.ArchivedError] where some of
-// them are archived. Of a call that is archived altogether there are none.
+// are: the error is an [*IndexError] where one of them is not of the call, and a [*journal.ArchivedError] where the first one is
+// archived and no later one begins another call of the id. Of a call that is archived altogether there are none.
 func (r *reader) Call(ctx context.Context, key journal.CallKey) ([]journal.Entry, error) {
 	if key.Call == "" { // entries that are of no call
 		return nil, nil
@@ -90,7 +91,7 @@ func (r *reader) Call(ctx context.Context, key journal.CallKey) ([]journal.Entry
 			return list[:i], &IndexError{r.path, e.Seq, fmt.Sprintf("it says that the entry is of call %q in session %q", key.Call, key.Session)}
 		}
 	}
-	if err == nil && len(list) > 0 && list[0].Mark != journal.MarkOpened {
+	if err == nil && len(list) > 0 && !slices.ContainsFunc(list, func(e journal.Entry) bool { return e.Mark == journal.MarkOpened }) {
 		err = r.beginning(ctx, key)
 	}
 	return list, err

@@ -86,6 +86,13 @@ func (s *archivedStore) ambit(verb string, seq uint64, segments ...string) (code
 	return code, stdout.String() + stderr.String()
 }
 
+// verify runs "audit verify" on the store.
+func (s *archivedStore) verify(args ...string) (code int, out string) {
+	var stdout, stderr bytes.Buffer
+	code = cli.Run(append([]string{"audit", "verify", "--store", s.path}, args...), strings.NewReader(""), &stdout, &stderr)
+	return code, stdout.String() + stderr.String()
+}
+
 // A relabelled reader has the entries of another one, with another word in them.
 type relabelled struct{ segment.Reader }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime/internal/history"
 	"github.com/ambit-tools/ambit/runtime/journal"
 	"github.com/ambit-tools/ambit/runtime/segment"
+	"github.com/ambit-tools/ambit/runtime/sqlite"
 )
 
 // The owner archives what it may at times, and the segments are on the disk for files.
@@ -47,10 +48,11 @@ func (w *world) archive() error {
 	w.m.note(func(m *model) { notes = m.anchors[:len(m.anchors)-w.cuts.IntN(min(2, len(m.anchors)+1))] })
 	var done *archive.Done
 	var failed error
+	forget := w.forget()
 	err = w.perform(func() error {
-		done, failed = archive.Write(w.ctx, &archive.Config{
-			Store: w.store, Verifier: w.verifier, Notes: notes, Before: w.clock.Now().Add(time.Hour), To: "/archive", Folder: folder,
-			Snapshot: w.exec.Snapshots().Above, Now: w.clock.Now().Add(1000 * 24 * time.Hour), // also what a window of a tool needs
+		done, failed = archive.Write(disk.With(w.ctx, folder), &archive.Config{
+			Store: w.store, Verifier: w.verifier, Notes: notes, Before: w.clock.Now().Add(time.Hour), To: "/archive",
+			Forget: forget, Snapshot: w.exec.Snapshots().Above, Now: w.clock.Now().Add(1000 * 24 * time.Hour), // also what a window of a tool needs
 		})
 		return nil
 	})
@@ -111,29 +113,33 @@ func (w *world) entries() ([]journal.Entry, error) {
 
 // readAll reads all entries, which the segments must prove.
 func (w *world) readAll() (list []journal.Entry, err error) {
-	from, closing, err := w.joined()
+	from, gone, closing, err := w.joined()
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, closing()) }()
 	for {
 		more, err := from.Read(w.ctx, uint64(len(list)), 1<<20)
-		if err != nil || len(more) == 0 {
-			return list, err
+		if err != nil {
+			return nil, err
+		}
+		if len(more) == 0 {
+			return list, w.checkDeleted(w.ctx, list, gone)
 		}
 		list = append(list, more...)
 	}
 }
 
-// joined returns a reader of all entries, and what closes its files. The files are those that the store names.
-func (w *world) joined() (_ *segment.Joined, closing func() error, err error) {
+// joined returns a reader of all entries, the segments that are deleted, and what closes its files. The files are those that the store
+// names.
+func (w *world) joined() (_ *segment.Joined, gone []sqlite.Segment, closing func() error, err error) {
 	folder, err := w.segments()
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
 	segments, err := w.store.Segments(w.ctx)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
 	var files []*segment.File
 	closing = func() (err error) {
@@ -143,20 +149,23 @@ func (w *world) joined() (_ *segment.Joined, closing func() error, err error) {
 		return err
 	}
 	for _, of := range segments {
-		f, err := segment.OpenOn(folder, of.File)
+		f, deleted, err := w.opened(folder, &of)
 		if err != nil {
-			return nil, nil, errors.Join(err, closing())
+			return nil, nil, nil, errors.Join(err, closing())
+		}
+		if deleted {
+			gone = append(gone, of)
 		}
 		files = append(files, f)
 		if f.Digest() != of.Digest {
 			err = errors.New("another digest than the store says")
 		}
 		if err = errors.Join(err, f.Signed(w.verifier), f.Prove(w.ctx)); err != nil {
-			return nil, nil, errors.Join(fmt.Errorf("the segment %s: %w", of.File, err), closing())
+			return nil, nil, nil, errors.Join(fmt.Errorf("the segment %s: %w", of.File, err), closing())
 		}
 	}
 	from, err := segment.Join(w.store, files...)
-	return from, closing, err
+	return from, gone, closing, err
 }
 
 // whole returns a journal with all entries.
@@ -253,12 +262,19 @@ func (w *world) fetch(id string, out *runtime.Outcome) error {
 // after returns the notes of more than low entries: notes of fewer cannot be compared with checkpoints that were archived.
 func after(low uint64, notes [][]byte) (list [][]byte) {
 	for _, n := range notes {
-		var size uint64
-		if _, err := fmt.Sscan(strings.Split(string(n), "\n")[1], &size); err != nil || size >= low {
+		if sizeOf(n) >= low {
 			list = append(list, n)
 		}
 	}
 	return list
+}
+
+// sizeOf returns how many entries a note is about.
+func sizeOf(note []byte) (size uint64) {
+	if _, err := fmt.Sscan(strings.Split(string(note), "\n")[1], &size); err != nil {
+		panic(err) // the audit log has made it
+	}
+	return size
 }
 
 // begins says after which entry the store begins.

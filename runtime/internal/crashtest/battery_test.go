@@ -105,12 +105,14 @@ func each(t *testing.T, n int, one func(w *world, seed uint64) error, finish fun
 var met = []string{
 	"crash of a recovery", "crash at rest", "cancelled", "resolved by a person", "undo in flight: ok ", "undo in flight: rejected already_undone",
 	"process ended by a recovery", "process ended by another recovery", "archives", "outcomes in segments", "undo of an archived call", "ended sessions", "crash of an end",
+	"forgotten calls", "ids that are refused to another call", "ids of forgotten calls that ran again", "deletions", "deletions that were cut off",
 	"in flight: never made", "in flight: completed ", "in flight: failed interrupted", "in flight: unknown interrupted", "in flight: waits for consent",
 }
 
 // TestImages puts images of crashes under an open store.
 func TestImages(t *testing.T) {
 	each(t, tries(t, 500, 20_000), func(w *world, seed uint64) error {
+		w.mayForget = true
 		if err := w.fresh(seed); err != nil {
 			return err
 		}
@@ -143,6 +145,7 @@ func (w *world) last() error {
 // costs several times what a seed of TestImages does.
 func TestPower(t *testing.T) {
 	each(t, tries(t, 40, 1000), func(w *world, seed uint64) error {
+		w.mayForget = true
 		w.begin(seed)
 		files, err := blank(seed)
 		if err != nil {

@@ -83,7 +83,7 @@ func (w *world) check() error {
 		}
 	}
 	for _, k := range all {
-		if k.undoing || k.undone {
+		if (k.undoing || k.undone) && !k.forgot {
 			if err := w.checkUndo(k); err != nil {
 				return fmt.Errorf("undo of call %s: %w", k.id, err)
 			}
@@ -133,8 +133,10 @@ func (w *world) checkCall(k *known, request string, out *runtime.Outcome) (err e
 			w.count(k, "its session has ended")
 			return
 		}
-		if out.Message == "there is no such call in this session" {
+		if out.Message == noCall {
 			switch {
+			case k.mayForget:
+				w.freed(k)
 			case k.outcome != nil || k.request != "":
 				err = errors.New("nothing is known of it any more")
 			case k.effects > 0:

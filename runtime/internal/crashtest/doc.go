@@ -25,6 +25,9 @@
 //   - what was archived, which happens at random moments, is in segments that the store names and that prove themselves: an
 //     archived call answers call_id_reused, and its outcome there is the one that was told; it is not undone any more; the
 //     store never begins further down than before;
+//   - a call that an archive was to forget is known or not, and its id is refused to another call while its session is in memory; one that no archive
+//     was to forget, or whose run is open, is known; a later call of a free id is another call;
+//   - a segment that is not there was to be deleted, and an anchored checkpoint proves the record of that;
 //   - the rules know what these outcomes say, by WhatIf and by the counts of the run;
 //   - the audit log verifies, with all notes that were anchored;
 //   - once a write or a sync has failed calls are denied journal_unavailable.

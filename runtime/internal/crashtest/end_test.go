@@ -13,9 +13,9 @@ import (
 
 // A session ends at times, and the world goes on in another one.
 
-// present returns the calls of the present session.
+// present returns the calls of the present session that are not forgotten.
 func (m *model) present() []*known {
-	return slices.DeleteFunc(slices.Clone(m.calls), func(k *known) bool { return k.over })
+	return slices.DeleteFunc(slices.Clone(m.calls), func(k *known) bool { return k.over || k.forgot })
 }
 
 // quiet reports whether each call of the present session has told its outcome, or waits for an answer that was not

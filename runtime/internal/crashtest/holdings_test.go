@@ -2,7 +2,6 @@ package crashtest
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"reflect"
 	"slices"
@@ -17,7 +16,8 @@ import (
 
 // checkHoldings compares what a start reads of a journal with what all entries say: what sessions have, by the
 // checkpoint and by all entries, and the sessions that are loaded.
-func checkHoldings(ctx context.Context, j, entries journal.Journal, e *rules.Engine, whole *history.History, low uint64) error {
+func (w *world) checkHoldings(entries journal.Journal, e *rules.Engine, whole *history.History) error {
+	ctx, j := w.ctx, w.shop
 	common, err := history.ReadSession(ctx, j, e, bookKey, "")
 	if err != nil {
 		return err
@@ -50,20 +50,20 @@ func checkHoldings(ctx context.Context, j, entries journal.Journal, e *rules.Eng
 			return fmt.Errorf("request %s is of session %q, and not of %q", r.ID, got, r.Session)
 		}
 	}
-	return checkSessions(ctx, j, e, common, whole, low)
+	return w.checkSessions(e, common, whole)
 }
 
 // checkSessions compares all sessions, as a start reads them, with what all entries say.
-func checkSessions(ctx context.Context, j journal.Journal, e *rules.Engine, common *history.Single, whole *history.History, low uint64) error {
+func (w *world) checkSessions(e *rules.Engine, common *history.Single, whole *history.History) error {
 	var ids []string
 	for id := range whole.Sessions {
 		ids = append(ids, id)
 	}
-	some, err := history.ReadSessions(ctx, j, e, bookKey, common, append(ids, "no such session"))
+	some, err := history.ReadSessions(w.ctx, w.shop, e, bookKey, common, append(ids, "no such session"))
 	if err != nil {
 		return err
 	}
-	calls, refs := apart(kept(whole, low), low)
+	calls, refs := apart(kept(w.remembered(whole, seenInAll(some)), w.low()), w.low())
 	if len(some.Sessions) != len(ids) || !reflect.DeepEqual(unnumbered(some.Calls), calls) || !reflect.DeepEqual(some.Commands, whole.Commands) {
 		return fmt.Errorf("read by session the calls are %+v, and not %+v", some.Calls, calls)
 	}

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/ambit-tools/ambit/runtime"
 )
@@ -22,6 +23,10 @@ type model struct {
 	anchors [][]byte // notes that were anchored
 	grants  []string // ids of those that an approver was told of
 	procs   []*proc  // programs that ran
+
+	forgotten time.Time         // calls that ended before that may be forgotten
+	erased    time.Time         // segments that ended before that may be deleted
+	copies    map[string][]byte // of segments, by name
 }
 
 // known is what is known of a call.
@@ -45,14 +50,18 @@ type known struct {
 	undoing   bool  // a caller waits for its undo
 	undone    bool  // as it was told
 	over      bool  // its session has ended, as it was told
+
+	began     time.Time // at the earliest
+	mayForget bool      // an archive was to forget it, whether or not it came to its end
+	forgot    bool      // it is forgotten, as was told: its id is free
 }
 
-func newModel() *model { return &model{files: map[string]string{}} }
+func newModel() *model { return &model{files: map[string]string{}, copies: map[string][]byte{}} }
 
 // clone returns a copy that shares no state with m.
 func (m *model) clone() *model {
 	c := *m
-	c.files = maps.Clone(m.files)
+	c.files, c.copies = maps.Clone(m.files), maps.Clone(m.copies)
 	c.calls = make([]*known, len(m.calls))
 	for i, k := range m.calls {
 		twin := *k
@@ -67,9 +76,9 @@ func (m *model) clone() *model {
 	return &c
 }
 
-// call returns what is known of a call, nil when it is not.
+// call returns what is known of the last call that was given an id, nil when there was none.
 func (m *model) call(id string) *known {
-	for _, k := range m.calls {
+	for _, k := range slices.Backward(m.calls) {
 		if k.id == id {
 			return k
 		}

@@ -159,7 +159,7 @@ func (w *world) takeBack() error {
 	var list []*known
 	w.m.note(func(m *model) {
 		for _, k := range m.present() {
-			if k.kind.name == "put" && k.outcome != nil && k.outcome.Kind == runtime.Completed && !k.undone && !k.found {
+			if k.kind.name == "put" && !k.mayForget && k.outcome != nil && k.outcome.Kind == runtime.Completed && !k.undone && !k.found {
 				list = append(list, k)
 			}
 		}

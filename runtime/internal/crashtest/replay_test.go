@@ -50,6 +50,7 @@ func TestReplays(t *testing.T) {
 		return runtime.PolicyFunc(allow), nil
 	}}
 	each(t, tries(t, 40, 2000), func(w *world, seed uint64) error {
+		w.mayForget = true
 		if err := w.fresh(seed); err != nil {
 			return err
 		}

@@ -193,7 +193,7 @@ func (w *world) checkSnapshots() error {
 	if err != nil {
 		return err
 	}
-	if err := checkHoldings(w.ctx, w.shop, all, e, whole, w.low()); err != nil {
+	if err := w.checkHoldings(all, e, whole); err != nil {
 		return err
 	}
 	for _, id := range w.sessionIDs() {
@@ -204,7 +204,7 @@ func (w *world) checkSnapshots() error {
 		if len(one.Ended) > 0 {
 			w.tally["calls by reference"]++
 		}
-		if err := agree(whole, one, w.low()); err != nil {
+		if err := agree(w.remembered(whole, seenIn(one)), one, w.low()); err != nil {
 			return fmt.Errorf("session %q, read from its snapshot: %w", id, err)
 		}
 	}

@@ -25,6 +25,12 @@ func (w *world) step() error {
 	if err == nil {
 		err = w.archive()
 	}
+	if err == nil && !w.m.dead() {
+		err = w.erase()
+	}
+	if err == nil && !w.m.dead() {
+		err = w.probe()
+	}
 	if err == nil {
 		err = w.act()
 	}
@@ -38,6 +44,9 @@ func (w *world) step() error {
 }
 
 func (w *world) act() error {
+	if done, err := w.forgetfully(); done {
+		return err
+	}
 	waits, puzzles := false, false
 	w.m.note(func(m *model) {
 		puzzles = slices.ContainsFunc(m.present(), func(k *known) bool { return k.outcome != nil && k.outcome.Kind == runtime.Unknown && !k.found })
@@ -74,6 +83,10 @@ func pick(n int) int {
 // newCall makes up a call. Those of a batch write different files.
 func (w *world) newCall(m *model, i, of int) *known {
 	k := &known{kind: kinds[pick(w.rng.IntN(len(kinds)+often))], run: m.run, id: fmt.Sprint("c", len(m.calls)+1)}
+	k.began = w.clock.Now()
+	if w.forgetful && k.kind.name == "once" { // which holds for the whole session: a host that has such a tool forgets nothing
+		k.kind = kinds[2]
+	}
 	k.plan.Text = fmt.Sprint(k.kind.name, " ", w.seed, " ", len(m.calls)+1)
 	if k.kind.name == "once" { // which has equals
 		k.plan.Text = "once"
@@ -127,6 +140,7 @@ func (w *world) execute(n int) error {
 		}
 		for i := range n {
 			k := w.newCall(m, i, n)
+			w.reuse(m, k)
 			list, calls = append(list, k.id), append(calls, k.call())
 			w.say("call %v", ids([]*known{k}))
 		}

@@ -31,17 +31,20 @@ type world struct {
 	signer   note.Signer
 	verifier note.Verifier
 
-	tally  map[string]int // what happened how often, in all worlds
-	seed   uint64
-	rng    *rand.Rand
-	snaps  *rand.Rand // when snapshots are written
-	cuts   *rand.Rand // when entries are archived
-	log    []string   // what was done
-	now    time.Duration
-	faulty bool // the disks may fail in this life
-	broken bool // the disk for files has failed
-	slow   bool // a handler may still run when its call has ended
-	lost   bool // a caller was told journal_unavailable in this life
+	mayForget bool           // worlds may be forgetful
+	tally     map[string]int // what happened how often, in all worlds
+	seed      uint64
+	rng       *rand.Rand
+	snaps     *rand.Rand // when snapshots are written
+	cuts      *rand.Rand // when entries are archived
+	forgets   *rand.Rand // when calls are forgotten, and segments deleted
+	forgetful bool       // calls are forgotten
+	log       []string   // what was done
+	now       time.Duration
+	faulty    bool // the disks may fail in this life
+	broken    bool // the disk for files has failed
+	slow      bool // a handler may still run when its call has ended
+	lost      bool // a caller was told journal_unavailable in this life
 
 	store *sqlite.Store
 	shop  shop              // what of it the program has
@@ -90,7 +93,8 @@ func blank(seed uint64) (*simfs.Disk, error) {
 // begin makes w the world of another seed.
 func (w *world) begin(seed uint64) {
 	w.seed, w.rng, w.snaps, w.log, w.now = seed, rand.New(rand.NewPCG(seed, 7)), rand.New(rand.NewPCG(seed, 9)), w.log[:0], 0
-	w.cuts = rand.New(rand.NewPCG(seed, 11))
+	w.cuts, w.forgets = rand.New(rand.NewPCG(seed, 11)), rand.New(rand.NewPCG(seed, 13))
+	w.forgetful = w.mayForget && seed%2 == 0
 }
 
 func (w *world) say(format string, args ...any) {

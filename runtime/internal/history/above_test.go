@@ -71,25 +71,19 @@ func TestAboveForgets(t *testing.T) {
 	all.snapshot(t, "s", 2)
 	all.call(t, "s", "b")
 	last := all.append(t, journal.Record{Kind: journal.KindSessionEnded, Session: "gone", Principal: "alice"})
-	ids := func(s *history.Single) (list []string) {
-		for _, c := range s.References() {
-			list = append(list, c.Call)
-		}
-		return list
-	}
 	s := all.session(t, "s")
 	assert.Zero(t, s.Pinned())
 	s.Above(last, time.Time{})
 	all.append(t, *s.Snapshot(began, 0))
 	c := &cut{all, last}
-	assert.Equal(t, []string{"call-7", "call-12", "a", "call-x", "b"}, ids(c.read(t, "s")))
+	assert.Equal(t, []string{"call-7", "call-12", "a", "call-x", "b"}, names(c.read(t, "s")))
 	assert.True(t, c.read(t, "gone").Over)
 	_, err := history.ReadSession(t.Context(), &cut{all, math.MaxUint64}, engine(t), key, "other")
 	require.NoError(t, err, "it has no entries")
 
 	// Late news of a call whose entries are archived change nothing, and a call that repeats it goes on.
 	all.append(t, of("a", runtime.EventLateResult.String(), journal.Record{Session: "s"}))
-	assert.Equal(t, []string{"call-7", "call-12", "a", "call-x", "b"}, ids(c.read(t, "s")))
+	assert.Equal(t, []string{"call-7", "call-12", "a", "call-x", "b"}, names(c.read(t, "s")))
 
 	s = c.read(t, "s")
 	s.Above(last, began.Add(time.Second))
@@ -98,8 +92,60 @@ func TestAboveForgets(t *testing.T) {
 	if _, runs := open.Open[open.References()[0].Run]; runs {
 		assert.Len(t, open.References(), 5, "their run is open")
 	} else {
-		assert.Equal(t, []string{"call-12"}, ids(open))
+		assert.Equal(t, []string{"call-12"}, names(open))
 	}
+}
+
+// TestAForgottenIDIsUsedAgain: what comes late of a call that a snapshot forgot does not keep its session from being read, and a later call of
+// its id is not mixed up with it, although the entries of both are there.
+func TestAForgottenIDIsUsedAgain(t *testing.T) {
+	all := &counted{Memory: new(journal.Memory)}
+	first := opened("x")
+	first.Session, first.Call = "s", "x"
+	all.append(t, first)
+	all.call(t, "s", "a")
+	last := all.session(t, "s").Last
+	all.append(t, of("x", runtime.EventCompleted.String(), journal.Record{
+		Session: "s", Mark: journal.MarkEnded, To: "COMPLETED", Outcome: outcome(t, runtime.Outcome{Kind: runtime.Completed}),
+	}))
+	s := all.session(t, "s")
+	s.Above(last, began.Add(time.Second))
+	all.append(t, *s.Snapshot(began, 0))
+	denied := of("a", runtime.EventDenied.String(), journal.Record{Session: "s"})
+	late := of("a", runtime.EventLateResult.String(), journal.Record{Session: "s", From: "COMPLETED", To: "COMPLETED"})
+	ended := of("a", journal.KindProcessEnded, journal.Record{Session: "s"})
+	for _, r := range []journal.Record{denied, late, ended} {
+		all.append(t, r)
+		assert.Equal(t, []string{"x"}, names(all.session(t, "s")))
+	}
+	a, err := history.ReadCall(t.Context(), all, journal.CallKey{Session: "s", Call: "a"})
+	require.NoError(t, err)
+	before := a.Opened
+
+	again := all.session(t, "s").Last + 1
+	all.call(t, "s", "a")
+	all.snapshot(t, "s", 1)
+	all.append(t, late)
+	all.append(t, of("x", runtime.EventLateResult.String(), journal.Record{Session: "s"}))
+	s = all.session(t, "s")
+	assert.Equal(t, []string{"x", "a"}, names(s))
+	assert.Equal(t, again, s.References()[1].Opened)
+	a, err = history.ReadCall(t.Context(), all, journal.CallKey{Session: "s", Call: "a"})
+	require.NoError(t, err)
+	assert.Equal(t, again, a.Opened)
+	assert.Less(t, before, again)
+
+	all.append(t, of("b", runtime.EventValidated.String(), journal.Record{Session: "s", From: "DECLARED", To: "VALIDATED"}))
+	_, err = history.ReadSession(t.Context(), all, engine(t), key, "s")
+	require.ErrorContains(t, err, `call "b" has no beginning`)
+}
+
+// names returns the calls that a session has.
+func names(s *history.Single) (list []string) {
+	for _, c := range s.References() {
+		list = append(list, c.Call)
+	}
+	return list
 }
 
 // TestASnapshotIsArchived: a session whose last archived entry is a snapshot is read from the next one, however often that happens

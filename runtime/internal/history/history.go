@@ -157,14 +157,14 @@ func (h *History) call(r placed) error {
 	key := journal.CallKey{Session: r.Session, Call: r.Call}
 	c := h.calls[key]
 	switch {
-	case c == nil && r.Mark == journal.MarkOpened:
+	case c == nil && r.Mark == journal.MarkOpened, reopens(c, r.Record):
 		c = open(r)
 		h.calls[key] = c
 		h.Calls = append(h.Calls, c)
-	case c == nil:
-		return fmt.Errorf("call %q has no beginning", r.Call)
 	case secondUse(r.Record):
 		return nil
+	case c == nil:
+		return fmt.Errorf("call %q has no beginning", r.Call)
 	}
 	if err := c.add(r); err != nil {
 		return err
@@ -173,9 +173,20 @@ func (h *History) call(r placed) error {
 	return nil
 }
 
+// reopens reports whether a record begins another call that has the id of c, which was forgotten (SEMANTICS 6.14.10).
+func reopens(c *Call, r *journal.Record) bool {
+	return c != nil && c.Outcome != nil && r.Mark == journal.MarkOpened
+}
+
 // secondUse reports whether a record is of another call that had the same id, and was denied for that.
 func secondUse(r *journal.Record) bool {
 	return r.Mark == journal.MarkNone && (r.InputMAC != "" || r.Kind == runtime.EventDenied.String())
+}
+
+// news reports whether a record is of a call that had ended before, and changes nothing of how it did.
+func news(r *journal.Record) bool {
+	var from runtime.State
+	return r.Mark == journal.MarkNone && (r.From == "" || from.UnmarshalText([]byte(r.From)) == nil && from.Ended())
 }
 
 // repeat takes the output of a duplicate from the call that it repeats.

@@ -53,7 +53,8 @@ func ReadCall(ctx context.Context, j journal.Journal, key journal.CallKey) (*Cal
 	return c, nil
 }
 
-// readCall reads a call from its entries before a position.
+// readCall reads a call from its entries before a position: of several calls with the id, of which all but the last one were forgotten,
+// the last one.
 func readCall(ctx context.Context, j journal.Journal, key journal.CallKey, before uint64) (c *Call, err error) {
 	entries, err := j.Call(ctx, key)
 	if err != nil {
@@ -62,7 +63,7 @@ func readCall(ctx context.Context, j journal.Journal, key journal.CallKey, befor
 	if i := slices.IndexFunc(entries, func(e journal.Entry) bool { return e.Seq >= before }); i >= 0 {
 		entries = entries[:i]
 	}
-	return CallOf(key, entries)
+	return CallOf(key, entries[max(0, opening(entries)):])
 }
 
 // CallOf folds entries of one call, of which the first has begun it. The result is nil where there are none.
@@ -77,14 +78,24 @@ func CallOf(key journal.CallKey, entries []journal.Entry) (c *Call, err error) {
 			return nil, fmt.Errorf("entry %d of the journal is of another call", entries[i].Seq)
 		case c == nil && r.Mark == journal.MarkOpened:
 			c = open(placed{r, entries[i].Seq})
-		case c == nil:
-			return nil, fmt.Errorf("call %q has no beginning", key.Call)
 		case secondUse(r):
 			continue
+		case c == nil:
+			return nil, fmt.Errorf("call %q has no beginning", key.Call)
 		}
 		if err := c.add(placed{r, entries[i].Seq}); err != nil {
 			return nil, fmt.Errorf("entry %d of the journal: %w", entries[i].Seq, err)
 		}
 	}
 	return c, nil
+}
+
+// opening returns which of the entries with the id of a call begins the last call with that id; negative: none.
+func opening(entries []journal.Entry) int {
+	for i := range slices.Backward(entries) {
+		if entries[i].Mark == journal.MarkOpened {
+			return i
+		}
+	}
+	return -1
 }

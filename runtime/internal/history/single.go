@@ -35,6 +35,7 @@ type Single struct {
 
 	was      map[string]journal.EndedCall // the calls that had ended and are read from their entries
 	archived map[string]bool              // of Ended: later entries are about them, and their own are archived
+	forgot   bool                         // there is a snapshot, which may have forgotten calls
 }
 
 // A folded is a call that is read from its entries.
@@ -150,6 +151,7 @@ func (s *Single) begin(ctx context.Context, j journal.Journal, key []byte, r *pl
 		return fmt.Errorf("it has no book, or no rules")
 	}
 	s.configure(r.Record)
+	s.forgot = true
 	s.Runs, s.Over, s.pages, s.Last = of.Runs, of.Over, slices.Clone(of.Pages), of.Last
 	s.Others, s.Windows = of.Others, slices.Clone(of.Windows)
 	for _, run := range of.Open {
@@ -265,9 +267,13 @@ func (s *Single) entriesOf(ctx context.Context, j journal.Journal, snapshot *pla
 	if first == math.MaxUint64 {
 		return nil, nil
 	}
-	about := func(e *journal.Entry) bool { return e.Seq <= first || s.calls[e.Call] != nil }
+	of := func(call string, seq uint64) bool { // not of an earlier call of this id, which was forgotten (SEMANTICS 6.14.10)
+		c := s.calls[call]
+		return c != nil && seq >= c.opened
+	}
+	about := func(e *journal.Entry) bool { return e.Seq <= first || of(e.Call, e.Seq) }
 	err = back(ctx, j, s.ID, snapshot.Snapshot.Last+1, about, func(r placed) bool {
-		if s.calls[r.Call] != nil {
+		if of(r.Call, r.seq) {
 			entries = append(entries, r)
 		}
 		return r.seq > first
@@ -349,10 +355,12 @@ func (s *Single) call(r placed) error {
 	case (c == nil || c.Call == nil) && (s.Over || s.archived[r.Call]): // late news of a call that the snapshot has not, or has by reference
 		s.undone(r)
 		return nil
-	case c == nil || c.Call == nil:
-		return fmt.Errorf("call %q has no beginning", r.Call)
 	case secondUse(r.Record):
 		return nil
+	case (c == nil || c.Call == nil) && s.forgot && news(r.Record): // of a call that the snapshot forgot while its session was in memory
+		return nil
+	case c == nil || c.Call == nil:
+		return fmt.Errorf("call %q has no beginning", r.Call)
 	}
 	if err := c.add(r); err != nil {
 		return err

@@ -68,7 +68,7 @@ func (m *Memory[C]) Reference(id string) *ended.Call {
 // Hold adds it.
 func EndedRecord[C any](s *sched.Scheduler, c *ended.Call, of *history.Call) *Record[C] {
 	r := RestoredRecord[C](of)
-	r.Number, r.place.opened, r.place.outcome, r.place.input = c.Number, c.Opened, c.Outcome, c.Input
+	r.Number = c.Number
 	r.Store(of.Outcome)
 	r.RestoreUndo(of)
 	r.Undo.Done, r.Undo.Busy = c.Undone || of.Undone, of.Undo != nil

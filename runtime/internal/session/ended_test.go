@@ -66,6 +66,31 @@ func TestRest(t *testing.T) {
 	assert.Nil(t, m.Hold(&Record[*call]{ID: "c5"}, &stale), "it was read before it changed")
 }
 
+// TestACallOfAnEarlierProcess whose outcome a recovery has recorded needs its entries, so that it is not undone once they are archived, and becomes a
+// reference as any other.
+func TestACallOfAnEarlierProcess(t *testing.T) {
+	m := memory(t, true, nil)
+	of := &history.Call{ID: "c", Tool: "a", Opened: 7, InputMAC: "00112233445566778899aabbccddeeff"}
+	r := RestoredRecord[*call](of)
+	m.Add(r, m.Calls("r"))
+	assert.Zero(t, r.Needs(), "it has no outcome")
+	r.Recorded(&journal.Record{Mark: journal.MarkEnded}, 12)
+	r.Store(&runtime.Outcome{Kind: runtime.Completed})
+	assert.EqualValues(t, 7, r.Needs())
+	m.Rest(r, func(*call) bool { return true })
+	for i := range keepRecent {
+		next, _ := m.add(t, fmt.Sprint("next", i), "r")
+		next.Recorded(&journal.Record{Mark: journal.MarkOpened}, uint64(20+2*i))
+		next.Recorded(&journal.Record{Mark: journal.MarkEnded}, uint64(21+2*i))
+		next.end(runtime.Outcome{Kind: runtime.Completed})
+		m.Rest(next, func(*call) bool { return true })
+	}
+	was := m.Reference("c")
+	require.NotNil(t, was)
+	assert.Equal(t, [2]uint64{7, 12}, [2]uint64{was.Opened, was.Outcome})
+	assert.Equal(t, ended.DigestOf(of.InputMAC), was.Input)
+}
+
 // TestArchivedCallsAreRemembered when their session is loaded: their ids are used, and none of them is made again.
 func TestArchivedCallsAreRemembered(t *testing.T) {
 	m := memory(t, true, nil)

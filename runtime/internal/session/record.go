@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/internal/ended"
 	"github.com/ambit-tools/ambit/runtime/internal/history"
 	"github.com/ambit-tools/ambit/runtime/internal/ruleinput"
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
@@ -77,7 +78,9 @@ func (u *Undo) Since(now time.Time) time.Duration {
 
 // RestoredRecord returns the record of a call of an earlier process.
 func RestoredRecord[C any](of *history.Call) *Record[C] {
-	return &Record[C]{ID: of.ID, Tool: of.Tool, Number: of.Number, Input: of.Args, restored: &restored{of.InputMAC, of.Heartbeat}}
+	r := &Record[C]{ID: of.ID, Tool: of.Tool, Number: of.Number, Input: of.Args, restored: &restored{of.InputMAC, of.Heartbeat}}
+	r.place.opened, r.place.outcome, r.place.input = of.Opened, of.Concluded, ended.DigestOf(of.InputMAC)
+	return r
 }
 
 // SetInput stores an input, or its digest when it is longer than limit.

@@ -44,7 +44,7 @@ func TestVerifyReadsTheTreeOfTheSessions(t *testing.T) {
 		report := &audit.Report{}
 		index, err := r.CheckIndex(t.Context())
 		require.NoError(t, err)
-		require.NoError(t, authenticate(t.Context(), r, report, true, cmdutil.NewProgress(io.Discard), index))
+		require.NoError(t, authenticate(t.Context(), r, report, true, cmdutil.NewProgress(io.Discard), index, new(deletions)))
 		require.NoError(t, r.Close())
 		if query == "SELECT 1" {
 			require.Nil(t, report.Bad)

@@ -118,7 +118,7 @@ func (v *verification) run(cmd *cobra.Command) error {
 
 // verify verifies a store, of which from has all entries.
 func (v *verification) verify(cmd *cobra.Command, r *sqlite.Reader, from store.Reader, files []*segment.File) (*audit.Report, error) {
-	report := &audit.Report{}
+	report, deleted := &audit.Report{}, &deletions{}
 	progress := cmdutil.NewProgress(cmd.ErrOrStderr())
 	defer progress.Close()
 	index, err := r.CheckIndex(cmd.Context())
@@ -145,7 +145,7 @@ func (v *verification) verify(cmd *cobra.Command, r *sqlite.Reader, from store.R
 		if err := step(cmd.Context(), progress, "verifying", r, after); err != nil {
 			return nil, err
 		}
-		if *report, err = audit.VerifyFrom(cmd.Context(), audit.NewSource(watched{index.Watch(from), progress}, r), verifier, notes, resume, v.keys != ""); err != nil {
+		if *report, err = audit.VerifyFrom(cmd.Context(), audit.NewSource(watched{deleted.watch(index.Watch(from)), progress}, r), verifier, notes, resume, v.keys != ""); err != nil {
 			return nil, err
 		}
 		restored := make([]uint64, len(v.restored))
@@ -158,17 +158,12 @@ func (v *verification) verify(cmd *cobra.Command, r *sqlite.Reader, from store.R
 		}
 	}
 	if v.keys != "" {
-		if err := authenticate(cmd.Context(), r, report, v.key == "", progress, index); err != nil {
-			return nil, err
-		}
-		return report, v.resume.write(report)
+		err = authenticate(cmd.Context(), r, report, v.key == "", progress, index, deleted)
+	} else {
+		err = unkeyed(cmd.Context(), r, report, index)
 	}
-	if err := report.CompareIndex(cmd.Context(), index); err != nil {
-		return nil, cmdutil.Problem(err.Error(), "")
-	}
-	owned, err := r.Owned(cmd.Context())
-	if err == nil && !owned {
-		report.Closed()
+	if err == nil {
+		err = deleted.hold(cmd.Context(), cmd.ErrOrStderr(), report, r, files)
 	}
 	if err != nil {
 		return nil, err
@@ -176,10 +171,22 @@ func (v *verification) verify(cmd *cobra.Command, r *sqlite.Reader, from store.R
 	return report, v.resume.write(report)
 }
 
+// unkeyed ends the verification of a store without its keys.
+func unkeyed(ctx context.Context, r *sqlite.Reader, report *audit.Report, index *sqlite.IndexCheck) error {
+	if err := report.CompareIndex(ctx, index); err != nil {
+		return cmdutil.Problem(err.Error(), "")
+	}
+	owned, err := r.Owned(ctx)
+	if err == nil && !owned {
+		report.Closed()
+	}
+	return err
+}
+
 // authenticate compares a store with its keys, and reads all of it if that was not
 // done before.
-func authenticate(ctx context.Context, r *sqlite.Reader, report *audit.Report, read bool, progress *cmdutil.Progress, index *sqlite.IndexCheck) error {
-	all := &whole{Reader: r, progress: progress, index: index}
+func authenticate(ctx context.Context, r *sqlite.Reader, report *audit.Report, read bool, progress *cmdutil.Progress, index *sqlite.IndexCheck, deleted *deletions) error {
+	all := &whole{Reader: r, progress: progress, index: index, deleted: deleted}
 	var keyed audit.Keyed = r
 	if read {
 		keyed = all
@@ -199,6 +206,7 @@ type whole struct {
 	*sqlite.Reader
 	progress *cmdutil.Progress
 	index    *sqlite.IndexCheck
+	deleted  *deletions
 	entries  uint64
 }
 
@@ -215,6 +223,7 @@ func (w *whole) Authenticate(ctx context.Context) (n uint64, err error) {
 	w.progress.Step("verifying", n-archived)
 	return n, store.EachEntry(ctx, w.Reader, archived, func(e *journal.Entry) error {
 		w.index.Note([]journal.Entry{*e})
+		w.deleted.note([]journal.Entry{*e})
 		w.progress.Add(1)
 		return nil
 	})
@@ -266,6 +275,9 @@ func printReport(w io.Writer, r *audit.Report) {
 	}
 	for _, s := range r.Archived {
 		fmt.Fprintf(w, ", %d..%d archived, proven", s.First, s.Last)
+	}
+	for _, s := range r.Deleted {
+		fmt.Fprintf(w, ", %d..%d deleted", s.First, s.Last)
 	}
 	if r.Resumed > 0 {
 		fmt.Fprintf(w, ", read after %d", r.Resumed)
