@@ -59,54 +59,62 @@ func (s *archivedStore) change(t *testing.T, query string, args ...any) {
 	require.NoError(t, db.Close())
 }
 
+// recordCopied appends the record of a deletion once more, with another leaf.
+const recordCopied = `INSERT INTO entry SELECT (SELECT max(seq) + 1 FROM entry), at, kind, session, run, call, tool, mark, %s, mac FROM entry WHERE kind = 'segment.deleted'`
+
+// A deletion is what becomes of segments, and what "audit verify" says then.
+type deletion struct {
+	do    func(t *testing.T, s *archivedStore) (at uint64) // 0: what is wrong is no entry
+	code  int
+	print string // of "audit verify", with the position of do
+}
+
+// deletionsMade are those of owners and of others.
+var deletionsMade = map[string]deletion{
+	"nothing":             {func(*testing.T, *archivedStore) uint64 { return 0 }, 0, `^ok: [0-9]+ entries, .* archived, proven\n$`},
+	"with a record":       {func(t *testing.T, s *archivedStore) uint64 { s.deletes(t, 100); return 0 }, 0, `^ok: .*, 1\.\.[0-9]+ archived, proven, 1\.\.5[0-9] deleted\n$`},
+	"both, with records":  {func(t *testing.T, s *archivedStore) uint64 { s.deletes(t, 1000); return 0 }, 0, `proven, 1\.\.5[0-9] deleted, [56][0-9]\.\.1[0-9]+ deleted\n$`},
+	"the file is removed": {func(t *testing.T, s *archivedStore) uint64 { require.NoError(t, os.Remove(s.segments[1])); return 0 }, 0, `^ok: .* archived, proven\nnote: no proved entry of those that were read says that ".*2\.segment" was deleted, with entries [0-9]+ to [0-9]+, and the file is not there\n$`},
+	"both files are removed": {func(t *testing.T, s *archivedStore) uint64 {
+		require.NoError(t, os.Remove(s.segments[0]))
+		require.NoError(t, os.Remove(s.segments[1]))
+		return 0
+	}, 0, `archived, proven\nnote: .*1\.segment" was deleted, .*; nor of 1 segment after it\n$`},
+	"a record is copied": {func(t *testing.T, s *archivedStore) uint64 {
+		at := s.deletes(t, 100)
+		s.change(t, fmt.Sprintf(recordCopied, "leaf"))
+		return at + 1
+	}, 1, `bad: forged at %d: `},
+	"a record of the other segment is forged": {func(t *testing.T, s *archivedStore) uint64 {
+		at := s.deletes(t, 100)
+		require.NoError(t, os.Remove(s.segments[1]))
+		s.change(t, fmt.Sprintf(recordCopied, `CAST(replace(CAST(leaf AS TEXT), '"first":1,', '"first":59,') AS BLOB)`))
+		return at + 1
+	}, 1, `bad: forged at %d: `},
+	"a record is made to name the other segment": {func(t *testing.T, s *archivedStore) uint64 {
+		at := s.deletes(t, 100)
+		s.change(t, `UPDATE entry SET leaf = CAST(replace(CAST(leaf AS TEXT), '"first":1,', '"first":59,') AS BLOB) WHERE seq = ?`, at)
+		return at
+	}, 1, `bad: forged at %d: `},
+	"a record is cut": {func(t *testing.T, s *archivedStore) uint64 {
+		at := s.deletes(t, 100)
+		s.change(t, "DELETE FROM entry WHERE seq >= ?; DELETE FROM checkpoint WHERE size >= ?", at, at)
+		return at
+	}, 1, `bad: cut (at %d|within [0-9]+ to %[1]d): `},
+	"an owner records the deletion of a segment of another store": {func(t *testing.T, s *archivedStore) (at uint64) {
+		digest := base64.StdEncoding.EncodeToString(make([]byte, 32))
+		s.own(t, func(store *sqlite.Store, record func(*journal.Record) error, sign func(context.Context) error) {
+			require.NoError(t, record(&journal.Record{Kind: journal.KindDeleted, Deleted: &journal.Deleted{First: 1, Last: 58, Digest: digest}}))
+			at = store.Health().Head
+			require.NoError(t, sign(t.Context()))
+		})
+		return at
+	}, 1, `bad: archive at %d: it says that a segment of entries 1 to 58 was deleted, and the store has archived none that has its digest`},
+}
+
 // TestDeletedSegments deletes segments, with the record of their owner, without one, and with records that are forged: none of these is believed.
 func TestDeletedSegments(t *testing.T) {
-	const copied = `INSERT INTO entry SELECT (SELECT max(seq) + 1 FROM entry), at, kind, session, run, call, tool, mark, %s, mac FROM entry WHERE kind = 'segment.deleted'`
-	for name, attack := range map[string]struct {
-		do    func(t *testing.T, s *archivedStore) (at uint64) // 0: what is wrong is no entry
-		code  int
-		print string // of "audit verify", with the position of do
-	}{
-		"nothing":             {func(*testing.T, *archivedStore) uint64 { return 0 }, 0, `^ok: [0-9]+ entries, .* archived, proven\n$`},
-		"with a record":       {func(t *testing.T, s *archivedStore) uint64 { s.deletes(t, 100); return 0 }, 0, `^ok: .*, 1\.\.[0-9]+ archived, proven, 1\.\.5[0-9] deleted\n$`},
-		"both, with records":  {func(t *testing.T, s *archivedStore) uint64 { s.deletes(t, 1000); return 0 }, 0, `proven, 1\.\.5[0-9] deleted, [56][0-9]\.\.1[0-9]+ deleted\n$`},
-		"the file is removed": {func(t *testing.T, s *archivedStore) uint64 { require.NoError(t, os.Remove(s.segments[1])); return 0 }, 0, `^ok: .* archived, proven\nnote: no proved entry of those that were read says that ".*2\.segment" was deleted, with entries [0-9]+ to [0-9]+, and the file is not there\n$`},
-		"both files are removed": {func(t *testing.T, s *archivedStore) uint64 {
-			require.NoError(t, os.Remove(s.segments[0]))
-			require.NoError(t, os.Remove(s.segments[1]))
-			return 0
-		}, 0, `archived, proven\nnote: .*1\.segment" was deleted, .*; nor of 1 segment after it\n$`},
-		"a record is copied": {func(t *testing.T, s *archivedStore) uint64 {
-			at := s.deletes(t, 100)
-			s.change(t, fmt.Sprintf(copied, "leaf"))
-			return at + 1
-		}, 1, `bad: forged at %d: `},
-		"a record of the other segment is forged": {func(t *testing.T, s *archivedStore) uint64 {
-			at := s.deletes(t, 100)
-			require.NoError(t, os.Remove(s.segments[1]))
-			s.change(t, fmt.Sprintf(copied, `CAST(replace(CAST(leaf AS TEXT), '"first":1,', '"first":59,') AS BLOB)`))
-			return at + 1
-		}, 1, `bad: forged at %d: `},
-		"a record is made to name the other segment": {func(t *testing.T, s *archivedStore) uint64 {
-			at := s.deletes(t, 100)
-			s.change(t, `UPDATE entry SET leaf = CAST(replace(CAST(leaf AS TEXT), '"first":1,', '"first":59,') AS BLOB) WHERE seq = ?`, at)
-			return at
-		}, 1, `bad: forged at %d: `},
-		"a record is cut": {func(t *testing.T, s *archivedStore) uint64 {
-			at := s.deletes(t, 100)
-			s.change(t, "DELETE FROM entry WHERE seq >= ?; DELETE FROM checkpoint WHERE size >= ?", at, at)
-			return at
-		}, 1, `bad: cut (at %d|within [0-9]+ to %[1]d): `},
-		"an owner records the deletion of a segment of another store": {func(t *testing.T, s *archivedStore) (at uint64) {
-			digest := base64.StdEncoding.EncodeToString(make([]byte, 32))
-			s.own(t, func(store *sqlite.Store, record func(*journal.Record) error, sign func(context.Context) error) {
-				require.NoError(t, record(&journal.Record{Kind: journal.KindDeleted, Deleted: &journal.Deleted{First: 1, Last: 58, Digest: digest}}))
-				at = store.Health().Head
-				require.NoError(t, sign(t.Context()))
-			})
-			return at
-		}, 1, `bad: archive at %d: it says that a segment of entries 1 to 58 was deleted, and the store has archived none that has its digest`},
-	} {
+	for name, attack := range deletionsMade {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
 			s := &archivedStore{path: filepath.Join(dir, "a.db"), key: filepath.Join(dir, "key")}

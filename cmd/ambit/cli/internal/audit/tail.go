@@ -19,6 +19,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime/terminal"
 )
 
+// newTail returns "ambit audit tail" (SEMANTICS 6.14.12).
 func newTail() *cobra.Command {
 	var (
 		v      store.Options
@@ -40,7 +41,16 @@ until it is interrupted. With --json the lines are those of "ambit audit export"
 				if err != nil {
 					return err
 				}
-				return tail(ctx, cmd.OutOrStdout(), r, head-min(head, last), follow, v.AsJSON)
+				archived, err := r.Archived(ctx)
+				if err != nil {
+					return cmdutil.Problem(err.Error(), "")
+				}
+				after := head - min(head, last)
+				if after < archived {
+					after = archived
+					fmt.Fprintf(cmd.ErrOrStderr(), "note: the entries up to %d are archived: \"ambit audit export\" reads them with --segment\n", archived)
+				}
+				return tail(ctx, cmd.OutOrStdout(), r, after, follow, v.AsJSON)
 			})
 		},
 	}

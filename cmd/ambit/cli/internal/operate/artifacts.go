@@ -15,6 +15,7 @@ import (
 	"github.com/ambit-tools/ambit/cmd/ambit/cli/internal/store"
 	"github.com/ambit-tools/ambit/runtime/content"
 	"github.com/ambit-tools/ambit/runtime/journal"
+	"github.com/ambit-tools/ambit/runtime/segment"
 	"github.com/ambit-tools/ambit/runtime/sqlite"
 	"github.com/ambit-tools/ambit/runtime/terminal"
 )
@@ -36,9 +37,29 @@ type artifact struct {
 	Stored  string `json:"stored,omitempty"` // whole, missing or damaged
 }
 
-// artifactsOf returns the artifacts of a store, the oldest first.
-func artifactsOf(ctx context.Context, r *sqlite.Reader) (list []artifact, err error) {
-	err = store.EachEntry(ctx, r, 0, func(e *journal.Entry) error {
+// artifactsOf returns the artifacts of a store and of segments, the oldest first. Without segments it leaves out those of entries
+// that are archived, and says so (SEMANTICS 6.14.12).
+func artifactsOf(cmd *cobra.Command, r *sqlite.Reader, segments *store.Segments) (list []artifact, err error) {
+	var after uint64
+	if !segments.Any() {
+		after, err = r.Archived(cmd.Context())
+		if err != nil {
+			return nil, cmdutil.Problem(err.Error(), "")
+		}
+		if after > 0 {
+			fmt.Fprintf(cmd.ErrOrStderr(), "note: the entries up to %d are archived: add --segment with the files that have them\n", after)
+		}
+	}
+	err = segments.With(cmd.Context(), r, func(from store.Reader, _ []*segment.File) error {
+		list, err = artifactsIn(cmd.Context(), from, after)
+		return err
+	})
+	return list, err
+}
+
+// artifactsIn returns the artifacts of the entries after a position.
+func artifactsIn(ctx context.Context, r store.Reader, after uint64) (list []artifact, err error) {
+	err = store.EachEntry(ctx, r, after, func(e *journal.Entry) error {
 		if !bytes.Contains(e.Leaf, []byte(`"artifact":{`)) {
 			return nil
 		}
@@ -57,7 +78,10 @@ func artifactsOf(ctx context.Context, r *sqlite.Reader) (list []artifact, err er
 }
 
 func newArtifactsList() *cobra.Command {
-	var v store.Options
+	var (
+		v        store.Options
+		segments store.Segments
+	)
 	cmd := &cobra.Command{
 		Use:   "list --store FILE",
 		Short: "List the outputs that were stored aside, the oldest first",
@@ -66,7 +90,7 @@ removed since is listed too: "ambit artifacts show" says whether one is there.`,
 		Args: cmdutil.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return v.With(func(r *sqlite.Reader) error {
-				list, err := artifactsOf(cmd.Context(), r)
+				list, err := artifactsOf(cmd, r, &segments)
 				if err != nil {
 					return err
 				}
@@ -82,6 +106,7 @@ removed since is listed too: "ambit artifacts show" says whether one is there.`,
 		},
 	}
 	v.AddFlags(cmd)
+	segments.AddFlag(cmd)
 	return cmd
 }
 
@@ -92,8 +117,9 @@ func objectsFlag(cmd *cobra.Command, objects *string) {
 
 func newArtifactsShow() *cobra.Command {
 	var (
-		v       store.Options
-		objects string
+		v        store.Options
+		segments store.Segments
+		objects  string
 	)
 	cmd := &cobra.Command{
 		Use:   "show SHA256 --store FILE",
@@ -104,7 +130,7 @@ sensitive, which the preview does not.`,
 		Args: cmdutil.OneID("the hash of an artifact, or how it begins"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return v.With(func(r *sqlite.Reader) error {
-				list, err := artifactsOf(cmd.Context(), r)
+				list, err := artifactsOf(cmd, r, &segments)
 				if err != nil {
 					return err
 				}
@@ -127,6 +153,7 @@ sensitive, which the preview does not.`,
 		},
 	}
 	v.AddFlags(cmd)
+	segments.AddFlag(cmd)
 	objectsFlag(cmd, &objects)
 	return cmd
 }
@@ -182,9 +209,10 @@ func (a *artifact) look(ctx context.Context, dir string) (string, error) {
 
 func newArtifactsPrune() *cobra.Command {
 	var (
-		v       store.Options
-		objects string
-		age     time.Duration
+		v        store.Options
+		segments store.Segments
+		objects  string
+		age      time.Duration
 	)
 	cmd := &cobra.Command{
 		Use:   "prune --store FILE --older-than DURATION",
@@ -192,7 +220,8 @@ func newArtifactsPrune() *cobra.Command {
 		Long: `Prune removes the artifacts that were stored, and not stored again, before a time.
 Everything else in the directory stays, such as what files were before they were
 written. No executor may run meanwhile: an application that runs prunes by itself,
-with content.Store.Prune.`,
+with content.Store.Prune. What archived entries tell of stays unless --segment names
+their files.`,
 		Example: `  ambit artifacts prune --store ambit.db --older-than 720h`,
 		Args:    cmdutil.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -202,7 +231,7 @@ with content.Store.Prune.`,
 			var list []artifact
 			err := v.With(func(r *sqlite.Reader) (err error) {
 				objects = objectsOf(objects, r)
-				list, err = artifactsOf(cmd.Context(), r)
+				list, err = artifactsOf(cmd, r, &segments)
 				return err
 			})
 			if err != nil {
@@ -220,6 +249,7 @@ with content.Store.Prune.`,
 		},
 	}
 	v.AddFlags(cmd)
+	segments.AddFlag(cmd)
 	objectsFlag(cmd, &objects)
 	cmd.Flags().DurationVar(&age, "older-than", 0, "remove what was stored before this `time`, such as 720h")
 	return cmd
