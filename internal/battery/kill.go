@@ -2,6 +2,7 @@ package battery
 
 import (
 	"math/rand/v2"
+	"os"
 	"os/exec"
 	"testing"
 	"time"
@@ -12,21 +13,35 @@ import (
 // reports whether the process ended by itself. A process that fails by itself fails the test.
 func Kill(t testing.TB, rng *rand.Rand, last *time.Duration, cmd *exec.Cmd) (whole bool) {
 	t.Helper()
-	began, ended := time.Now(), make(chan error, 1)
-	go func() { ended <- cmd.Wait() }()
+	ended, killed := KillWhile(rng, last, cmd, cmd.Process)
+	switch err := <-ended; {
+	case killed:
+		return err == nil // it ended before the signal came
+	case err != nil:
+		t.Fatal(err)
+	}
+	return true
+}
+
+// KillWhile kills a process after a random part of *last, while another one runs that was started, or the same. It returns when the other one
+// has ended, and sets *last to how long that took, or when it has killed. How the other one ends is sent to ended.
+func KillWhile(rng *rand.Rand, last *time.Duration, cmd *exec.Cmd, victim *os.Process) (ended <-chan error, killed bool) {
+	began, wait := time.Now(), make(chan error, 1)
+	over := make(chan struct{})
+	go func() {
+		defer close(over)
+		wait <- cmd.Wait()
+	}()
 	var kill <-chan time.Time // nil: never
 	if *last > 0 {
 		kill = time.After(time.Duration(rng.Int64N(int64(*last))))
 	}
 	select {
-	case err := <-ended:
-		if err != nil {
-			t.Fatal(err)
-		}
+	case <-over:
 		*last = time.Since(began)
-		return true
+		return wait, false
 	case <-kill:
-		_ = cmd.Process.Kill() // it may have ended
-		return <-ended == nil
+		_ = victim.Kill() // it may have ended
+		return wait, true
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/ambit-tools/ambit/runtime/internal/disk"
 	"github.com/ambit-tools/ambit/runtime/journal"
 	"github.com/ambit-tools/ambit/runtime/segment"
 	"github.com/ambit-tools/ambit/runtime/sqlite"
@@ -39,7 +40,7 @@ func read(ctx context.Context, segments []sqlite.Segment, seq uint64) (e journal
 		if seq < segments[i].First || seq > segments[i].Last {
 			continue
 		}
-		f, err := segment.Open(segments[i].File)
+		f, err := open(ctx, segments[i].File)
 		if err != nil {
 			return e, err
 		}
@@ -54,4 +55,12 @@ func read(ctx context.Context, segments []sqlite.Segment, seq uint64) (e journal
 		return list[0], nil
 	}
 	return e, fmt.Errorf("entry %d is in no segment", seq)
+}
+
+// open opens a segment.
+func open(ctx context.Context, path string) (*segment.File, error) {
+	if dir := disk.Of(ctx); dir != nil {
+		return segment.OpenOn(dir, path)
+	}
+	return segment.Open(path)
 }

@@ -28,6 +28,9 @@ func (h *Host) archive(ctx context.Context, now, before, forget time.Time, to st
 	}
 	h.archiving.Lock()
 	defer h.archiving.Unlock()
+	if err := removeParts(h.cfg.archives()); err != nil {
+		return nil, err
+	}
 	verifier, err := h.verifier()
 	if err != nil {
 		return nil, err
@@ -52,6 +55,27 @@ func (h *Host) folder() (string, error) {
 	}
 	return dir, nil
 }
+
+// removeParts removes from the folder of the host what archives that were killed have left of files without an end (SEMANTICS 6.14.13). No other
+// process writes there, and no segment has such a name. The caller holds the lock of archives.
+func removeParts(dir string) error {
+	list, err := os.ReadDir(dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	for _, entry := range list {
+		if entry.IsDir() || filepath.Ext(entry.Name()) != partExt {
+			continue
+		}
+		if err := os.Remove(filepath.Join(dir, entry.Name())); err != nil {
+			return fmt.Errorf("remove what an archive has left: %w", err)
+		}
+	}
+	return nil
+}
+
+// partExt ends the name of a segment that is being written.
+const partExt = ".part"
 
 // The names that a command may give to a segment, and those that the host gives.
 var (
@@ -84,7 +108,7 @@ func (a archiver) Archive(ctx context.Context, before time.Time, name string) (*
 // segmentIn returns the path of a segment that a command names. A file that is there has to be a regular one: archive.Write
 // refuses it unless a crash has left it with the same entries.
 func segmentIn(dir, name string) (string, error) {
-	if !filepath.IsLocal(name) || !nameOfSegment.MatchString(name) || nameOfEntries.MatchString(name) || filepath.Ext(name) == ".part" {
+	if !filepath.IsLocal(name) || !nameOfSegment.MatchString(name) || nameOfEntries.MatchString(name) || filepath.Ext(name) == partExt {
 		return "", &archive.Refusal{
 			What:   fmt.Sprintf("%q is no name for a segment in %q", name, dir),
 			Remedy: "name a file without a folder, of letters, digits, dots and dashes, such as 2027-03.segment",

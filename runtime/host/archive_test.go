@@ -249,6 +249,25 @@ func TestAHostLooksWhenItStarts(t *testing.T) {
 	}
 }
 
+// TestWhatAnArchiveHasLeft without an end is removed by the next one, whatever that is named. Other files stay.
+func TestWhatAnArchiveHasLeft(t *testing.T) {
+	dir := t.TempDir()
+	h := used(t, host.Config{Dir: dir})
+	folder := filepath.Join(dir, "archive")
+	require.NoError(t, os.MkdirAll(filepath.Join(folder, "a.part"), 0o700))
+	for _, name := range []string{"000000000001-000000000009.segment.part", "2027-03.segment.part", "notes"} {
+		require.NoError(t, os.WriteFile(filepath.Join(folder, name), []byte("left"), 0o600))
+	}
+	require.True(t, give(t, h, archiveInto("2027-04.segment")).Done)
+	list, err := os.ReadDir(folder)
+	require.NoError(t, err)
+	var names []string
+	for _, entry := range list {
+		names = append(names, entry.Name())
+	}
+	assert.Equal(t, []string{"2027-04.segment", "a.part", "notes"}, names)
+}
+
 // TestSnapshotsAreArchived: the snapshots that an archive writes before it fails are entries that a later one takes, and the
 // sessions go on: the next snapshot takes in all that is archived, whatever the last change of its session was.
 func TestSnapshotsAreArchived(t *testing.T) {

@@ -236,3 +236,35 @@ func (*slow) Rollback(context.Context) error                         { return ni
 type foreignPart struct{ *slow }
 
 func (*foreignPart) Foreign() {}
+
+// TestAForgottenIDIsUsedAgain: a later call with the id of one that an archive has forgotten is another call. It is not made again, because the replay
+// still knows the first one, and what comes after it in its run is not either.
+func TestAForgottenIDIsUsedAgain(t *testing.T) {
+	text := with("")
+	r := newRecorder(t, parse(t, text), runtime.PolicyFunc(allow))
+	r.one("c1", `{}`)
+	r.advance(time.Second)
+	r.newRun()
+	r.do(func() {
+		require.NoError(t, r.exec.Snapshots().Above(t.Context(), "s", r.journal.last(0), r.clock.Now().Add(time.Hour)))
+	})
+	r = r.killed(text, 0, time.Second)
+	r.one("c1", `{"how":"error"}`)
+	r.advance(time.Second)
+	r.one("c2", `{}`)
+	r.advance(time.Second)
+	r.newRun()
+	r.one("c3", `{}`)
+	report := against(t, r.end(), text, allow)
+	why := map[string]string{}
+	for _, run := range report.Runs {
+		require.Nil(t, run.Divergence, "%+v", run.Divergence)
+		for _, n := range run.NotReplayable {
+			why[n.Call] = n.Why
+		}
+	}
+	assert.Len(t, why, 2)
+	assert.Contains(t, why["c1"], "its id was that of a call that had been forgotten")
+	assert.Contains(t, why["c2"], `it comes after call "c1", which cannot be made again`)
+	assert.Equal(t, 2, report.Summary.Unchanged)
+}

@@ -106,7 +106,7 @@ func (o *outputs) add(e *journal.Entry) error {
 		o.state, o.writing = o.state+1, 0
 	case r.Kind == runtime.EventUndone.String(), r.Kind == runtime.EventUndoFailed.String():
 		o.state++
-	case r.Call != "" && r.Mark == journal.MarkOpened && c == nil:
+	case r.Call != "" && r.Mark == journal.MarkOpened: // also of a call whose id is that of one that was forgotten
 		o.calls[key] = &result{
 			Differing: Differing{Session: r.Session, Run: r.Run, Call: r.Call, Tool: r.Tool},
 			tool:      o.tools[r.Tool], pin: r.Pin, principal: r.Principal,

@@ -18,6 +18,7 @@ type recording struct {
 	process  int    // the number of the present process, as far as the recording was read
 	runs     []*run // in the order in which they were started
 	calls    map[journal.CallKey]*call
+	again    map[journal.CallKey]*call // that have the ids of calls that had been forgotten: the last one
 	latest   map[runKey]*run
 	requests map[string]*call            // by the id that the request was recorded with
 	asked    map[string]*consent.Request // likewise
@@ -108,7 +109,7 @@ type outcome struct {
 // read reads a source to its end.
 func read(ctx context.Context, src Source) (*recording, error) {
 	rec := &recording{
-		calls: map[journal.CallKey]*call{}, latest: map[runKey]*run{},
+		calls: map[journal.CallKey]*call{}, again: map[journal.CallKey]*call{}, latest: map[runKey]*run{},
 		requests: map[string]*call{}, asked: map[string]*consent.Request{}, votes: map[string][]consent.Event{},
 	}
 	for after := uint64(0); ; {
@@ -208,7 +209,15 @@ func (rec *recording) processEnded() {
 func (rec *recording) callOf(r *journal.Record, in *run, private bool) (*call, error) {
 	key := journal.CallKey{Session: r.Session, Call: r.Call}
 	c := rec.calls[key]
+	if again := rec.again[key]; again != nil {
+		c = again
+	}
 	switch {
+	case c != nil && c.outcome != nil && r.Mark == journal.MarkOpened && in != nil:
+		c = &call{key: key, run: in, tool: r.Tool, skip: "its id was that of a call that had been forgotten, and which a replay still knows"}
+		rec.again[key] = c
+		in.calls = append(in.calls, c)
+		return c, nil
 	case c == nil && r.Mark == journal.MarkOpened:
 		c = &call{
 			key: key, run: in, tool: r.Tool, agent: r.Agent, principal: r.Principal, turnEnds: r.TurnEnds, turnCap: r.TurnCap, patience: r.Patience, metadata: r.Metadata,

@@ -236,6 +236,22 @@ func (t *told) Call(_ context.Context, key journal.CallKey) (list []journal.Entr
 	return list, nil
 }
 
+// An archives value gives the executor the segments of a world, as far as they are not deleted.
+type archives struct{ w *world }
+
+// Entries implements journal.Segments.
+func (s archives) Entries(ctx context.Context, seqs ...uint64) ([]journal.Entry, error) {
+	folder, err := s.w.segments()
+	if err != nil {
+		return nil, err
+	}
+	list, err := archive.Segments{Store: s.w.store}.Entries(disk.With(ctx, folder), seqs...)
+	if err == nil {
+		s.w.m.note(func(*model) { s.w.tally["entries read from segments"]++ })
+	}
+	return list, err
+}
+
 // fetch puts the outcome that a segment has in the place of the answer that it is archived, and the output that it has of the call
 // that was repeated in that of a call that repeats it.
 func (w *world) fetch(id string, out *runtime.Outcome) error {

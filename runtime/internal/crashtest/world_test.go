@@ -146,7 +146,7 @@ func (w *world) open() error {
 	}
 	w.exec, err = engine.NewExecutor(w.reg, runtime.PolicyFunc(allow), engine.WithClock(w.clock), engine.WithJournal(w.audit.Journal()),
 		engine.WithParticipant("files", w.ws), engine.WithMinimumBudget(0), engine.WithPolicyTimeout(time.Hour),
-		engine.WithArtifacts(artifacts{store}), engine.WithApprover(runtime.ApproverFunc(w.notify)),
+		engine.WithArtifacts(artifacts{store}), engine.WithSegments(archives{w}), engine.WithApprover(runtime.ApproverFunc(w.notify)),
 		engine.WithProcesses(engine.ProcessConfig{Runner: w.newHost()}))
 	if err == nil {
 		err = w.remember()

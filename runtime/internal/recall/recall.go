@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"math"
 	"sync"
 
 	"github.com/ambit-tools/ambit/runtime"
@@ -122,7 +123,7 @@ func (p *Past[C]) Record(was *ended.Call) (r *session.Record[C], refused *runtim
 		p.report(was, err)
 		return nil, &out
 	}
-	p.repeat(of.Outcome)
+	p.repeat(of.Outcome, was.Outcome)
 	return session.EndedRecord[C](p.Sched, was, of), nil
 }
 
@@ -154,20 +155,21 @@ func (p *Past[C]) Earlier(r *session.Record[C], was *ended.Call, id, tool string
 // Repeat completes the outcome of a call, in its record too, if the call repeats one that is held by reference
 // (SEMANTICS 4.8 and 4.9).
 func (p *Past[C]) Repeat(out *runtime.Outcome, of *session.Record[C]) {
-	if p.repeat(out) {
+	if p.repeat(out, math.MaxUint64) {
 		p.Lock.Lock()
 		defer p.Lock.Unlock()
 		of.Store(out)
 	}
 }
 
-// repeat completes the outcome of a call that repeats one that is held by reference. It reports whether out is one.
-func (p *Past[C]) repeat(out *runtime.Outcome) bool {
+// repeat completes the outcome of a call that repeats one that is held by reference, and had ended before a position. It reports whether out
+// is one.
+func (p *Past[C]) repeat(out *runtime.Outcome, before uint64) bool {
 	if out.Kind != runtime.Duplicate || out.Output != nil || out.Artifact != nil {
 		return false
 	}
 	_, was := p.Find(out.Of)
-	if was == nil {
+	if was == nil || was.Outcome > before {
 		return false
 	}
 	if r, refused := p.Record(was); refused != nil {

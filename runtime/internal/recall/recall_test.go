@@ -316,16 +316,45 @@ func TestOutcomesOfSegments(t *testing.T) {
 	assert.Equal(t, action.CodeNotUndoable, err.Code, "what an undo needs may be private")
 }
 
+// TestARepeatedCallOfSegments: an archived call that repeats another has the output of that, if it had ended by then.
+func TestARepeatedCallOfSegments(t *testing.T) {
+	for of, output := range map[string]string{"c1": `"ok"`, "c3": ""} {
+		p := newPast(t, 3, func(c *journal.EndedCall) {
+			if c.Call == "c2" {
+				c.Kind = "duplicate"
+			}
+		})
+		p.book.set(nil, 6)
+		p.Segments = &shelf{Memory: p.book.Memory, change: func(e *journal.Entry) error {
+			if e.Seq != 4 {
+				return nil
+			}
+			return changed(t, e, func(r *journal.Record) {
+				var err error
+				r.Output = nil
+				r.Outcome, err = history.EncodeOutcome(&runtime.Outcome{Kind: runtime.Duplicate, Of: of})
+				require.NoError(t, err)
+			})
+		}}
+		r, refused := p.Recall("c2")
+		require.Nil(t, refused)
+		assert.Equal(t, []any{runtime.Duplicate, of, output}, []any{r.Outcome().Kind, r.Outcome().Of, string(r.Outcome().Output)})
+	}
+}
+
+// changed changes the record of an entry.
+func changed(t *testing.T, e *journal.Entry, change func(*journal.Record)) error {
+	r, err := journal.Decode(e.Leaf)
+	require.NoError(t, err)
+	change(r)
+	*e, err = journal.NewEntry(e.Seq, r, nil)
+	return err
+}
+
 // TestSegmentsWithoutTheOutcome: what they do not have, or have otherwise than the reference, is denied with the position of the outcome, and
 // reported unless the file is not there.
 func TestSegmentsWithoutTheOutcome(t *testing.T) {
-	record := func(e *journal.Entry, change func(*journal.Record)) error {
-		r, err := journal.Decode(e.Leaf)
-		require.NoError(t, err)
-		change(r)
-		*e, err = journal.NewEntry(e.Seq, r, nil)
-		return err
-	}
+	record := func(e *journal.Entry, change func(*journal.Record)) error { return changed(t, e, change) }
 	for says, change := range map[string]func(*journal.Entry) error{
 		"":                 func(*journal.Entry) error { return fmt.Errorf("1.segment: %w", fs.ErrNotExist) },
 		"the disk is away": func(*journal.Entry) error { return errDown },
