@@ -25,7 +25,7 @@ var (
 	ErrDamaged  = errors.New("the entries of the call are damaged")
 )
 
-// A Call is what entries say of the input of a call and of what it ran.
+// A Call is what entries say of the input of a call and of what it ran. The zero value is that of a call without entries.
 type Call struct {
 	Processes []journal.Process
 
@@ -38,22 +38,19 @@ type Call struct {
 func Of(entries []journal.Entry) *Call {
 	c := &Call{}
 	for i := range entries {
-		c.add(&entries[i])
+		if r, err := journal.Decode(entries[i].Leaf); err != nil {
+			c.err = ErrDamaged
+		} else {
+			c.Add(&entries[i], r)
+		}
 	}
 	return c
 }
 
-// add adds what an entry says. Sensitive values are put back: a decoder may want them, and no argument
-// has them.
-func (c *Call) add(e *journal.Entry) {
-	leaf, err := journal.Restore(e.Leaf, e.Private)
-	if err != nil {
-		c.err, leaf = ErrDamaged, e.Leaf
-	}
-	r, err := journal.Decode(leaf)
-	if err != nil {
-		c.err = ErrDamaged
-		return
+// Add adds what an entry says, for a caller that has its record, which Add does not change.
+func (c *Call) Add(e *journal.Entry, r *journal.Record) {
+	if r.Args != nil || r.Final != nil {
+		r = c.whole(e, r)
 	}
 	for to, value := range map[*string]string{&c.tool: r.Tool, &c.version: r.ToolVersion, &c.pin: r.Pin} {
 		if value != "" {
@@ -71,6 +68,22 @@ func (c *Call) add(e *journal.Entry) {
 		}
 	}
 	c.Processes = journal.JoinProcess(c.Processes, r)
+}
+
+// whole returns the record of an entry with its sensitive values: a decoder may want them, and no argument has them.
+func (c *Call) whole(e *journal.Entry, r *journal.Record) *journal.Record {
+	if len(e.Private) == 0 {
+		return r
+	}
+	leaf, err := journal.Restore(e.Leaf, e.Private)
+	if err == nil {
+		var all *journal.Record
+		if all, err = journal.Decode(leaf); err == nil {
+			return all
+		}
+	}
+	c.err = ErrDamaged
+	return r
 }
 
 // Plan returns what the call ran, or would have run: the arguments are those whose digest each of its

@@ -85,11 +85,19 @@ func (f *File) Remove() error {
 }
 
 // Read returns the heartbeats of the processes that the owner of a store runs, nothing where it runs none or
-// has not written for ten seconds.
+// has not written for ten seconds. An error names the file.
 func Read(path string, now time.Time) ([]Beat, error) {
+	switch info, err := os.Lstat(path); {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, nil
+	case err != nil:
+		return nil, err
+	case !info.Mode().IsRegular(): // the owner makes no other one, and a pipe would be waited for
+		return nil, fmt.Errorf("%s is no regular file", path)
+	}
 	file, err := os.Open(path)
 	switch {
-	case errors.Is(err, fs.ErrNotExist):
+	case errors.Is(err, fs.ErrNotExist): // the owner has just removed it
 		return nil, nil
 	case err != nil:
 		return nil, err

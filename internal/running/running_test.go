@@ -61,6 +61,10 @@ func TestBadFile(t *testing.T) {
 		_, err := running.Read(path, now)
 		require.ErrorContains(t, err, path)
 	}
+	require.NoError(t, os.Remove(path))
+	require.NoError(t, os.Mkdir(path, 0o700))
+	_, err := running.Read(path, now)
+	require.EqualError(t, err, path+" is no regular file")
 }
 
 // TestNoLinkIsFollowed: a link in the place of the file is replaced, and what it leads to is not written.

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ambit-tools/ambit/internal/replan"
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/internal/legible"
 	"github.com/ambit-tools/ambit/runtime/journal"
@@ -111,7 +110,7 @@ func (p *pages) declared(name string) *runtime.Tool {
 // ran returns what a recorded call ran, or would have run; nil: its tool has a handler. The journal
 // has no arguments: they are made again, and are not shown where their digest is another one.
 func (p *pages) ran(c *recordedCall) *shownCommand {
-	entries := replan.Of(c.entries)
+	entries := c.replan()
 	in, err := entries.Plan(p.declared)
 	if err != nil {
 		return &shownCommand{Title: "What it ran", Note: noteOf(err)}
@@ -132,7 +131,7 @@ func (p *pages) ran(c *recordedCall) *shownCommand {
 
 // asked returns what the call of a request that is over ran, or would have run, with what was asked about.
 func (p *pages) asked(d *approvalPage, c *recordedCall) *shownCommand {
-	in, err := replan.Of(c.entries).Asked(&d.Request.Request, p.declared)
+	in, err := c.replan().Asked(&d.Request.Request, p.declared)
 	if err != nil {
 		return &shownCommand{Title: wouldRun, Note: noteOf(err)}
 	}

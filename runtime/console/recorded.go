@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/ambit-tools/ambit/internal/catalog"
+	"github.com/ambit-tools/ambit/internal/replan"
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/internal/history"
@@ -35,6 +36,7 @@ type recordedCall struct {
 	Answers                                                                     []answerItem
 	processes                                                                   []journal.Process
 	entries                                                                     []journal.Entry
+	records                                                                     []*journal.Record // of the entries
 	Ended, Undone, Unknown                                                      bool
 	Times                                                                       []catalog.Fact
 	began, ended                                                                time.Time
@@ -61,9 +63,19 @@ func recorded(key journal.CallKey, entries []journal.Entry) (*recordedCall, erro
 		if err != nil {
 			return nil, err
 		}
+		c.records = append(c.records, r)
 		c.add(entries[i].Seq, r)
 	}
 	return c, nil
+}
+
+// replan returns what the entries say of what the call ran.
+func (c *recordedCall) replan() *replan.Call {
+	ran := &replan.Call{}
+	for i := range c.entries {
+		ran.Add(&c.entries[i], c.records[i])
+	}
+	return ran
 }
 
 // add adds what a record says.

@@ -18,6 +18,11 @@ func SetLimit(h *Host, bytes int64) {
 	h.limits.bytes = bytes
 }
 
+// AtOnceAndEvery calls f as a host looks at its store: now, and again when a period is over.
+func AtOnceAndEvery(ctx context.Context, period time.Duration, f func()) {
+	atOnceAndEvery(ctx, period, f)
+}
+
 // RetainOnce does what a host does every hour, at a time.
 // ArchiveOld archives, and forgets, what is from before a time.
 func (h *Host) ArchiveOld(ctx context.Context, before time.Time) error {

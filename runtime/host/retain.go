@@ -39,20 +39,27 @@ func (c *Config) retainable() error {
 // retain begins to archive what is old, and to look at the size of the store.
 func (h *Host) retain() {
 	h.background(func(ctx context.Context) {
-		timer := time.NewTimer(0) // a process that never runs for an hour archives, too
-		defer timer.Stop()
-		for {
-			select {
-			case <-ctx.Done():
-				return
-			case <-timer.C:
-			}
+		atOnceAndEvery(ctx, retainEvery, func() { // a process that never runs for an hour archives, too
 			if err := h.retainOnce(ctx, time.Now()); err != nil && ctx.Err() == nil {
 				h.cfg.report(fmt.Errorf("keep the store small: %w", err))
 			}
-			timer.Reset(retainEvery)
-		}
+		})
 	})
+}
+
+// atOnceAndEvery calls f now, and again when a period has passed since it returned, until ctx ends.
+func atOnceAndEvery(ctx context.Context, period time.Duration, f func()) {
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-timer.C:
+		}
+		f()
+		timer.Reset(period)
+	}
 }
 
 // retainOnce archives and deletes what is old enough.

@@ -1,11 +1,13 @@
 package host_test
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -68,6 +70,27 @@ func TestAHostRetains(t *testing.T) {
 	assert.Equal(t, segments[0].Last, deleted[0].Last)
 	require.NoError(t, h.RetainOnce(t.Context(), time.Now().Add(62*24*time.Hour)), "it is gone already")
 	require.Equal(t, runtime.Completed, execute(t, h, "last", "Shopping").Kind)
+}
+
+// TestAHostLooksAtOnceAndEveryHour: the first look comes at the start, the next one a period after the end of the one before,
+// and none after the end of the context.
+func TestAHostLooksAtOnceAndEveryHour(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		start, over := time.Now(), make(chan struct{})
+		var looks []time.Duration
+		go func() {
+			defer close(over)
+			host.AtOnceAndEvery(ctx, time.Hour, func() {
+				looks = append(looks, time.Since(start))
+				time.Sleep(time.Minute)
+			})
+		}()
+		time.Sleep(3 * time.Hour)
+		cancel()
+		<-over
+		assert.Equal(t, []time.Duration{0, time.Hour + time.Minute, 2*time.Hour + 2*time.Minute}, looks)
+	})
 }
 
 func mustArchived(t *testing.T, h *host.Host) uint64 {

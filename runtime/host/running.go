@@ -19,20 +19,13 @@ func (h *Host) tellProcesses() {
 
 // telling writes the file until ctx ends. A fault is reported once, and again when there was none in between.
 func (h *Host) telling(ctx context.Context, file *running.File) {
-	ticker := time.NewTicker(running.Every)
-	defer ticker.Stop()
 	faulty := false
-	for {
+	atOnceAndEvery(ctx, running.Every, func() {
 		err := file.Write(time.Now(), h.Executor.Stats().Processes)
 		if err != nil && !faulty {
 			h.cfg.report(fmt.Errorf("host: what commands use is not told to \"ambit calls show\": %w", err))
 		}
 		faulty = err != nil
-		select {
-		case <-ctx.Done():
-			_ = file.Remove() // one that is left is too old to be read soon
-			return
-		case <-ticker.C:
-		}
-	}
+	})
+	_ = file.Remove() // one that is left is too old to be read soon
 }

@@ -67,11 +67,10 @@ type commandView struct {
 }
 
 // ofCall returns what a recorded call ran, or would have run; nil: no process, or d is nil.
-func (d *declaration) ofCall(entries []journal.Entry) *commandView {
+func (d *declaration) ofCall(c *replan.Call) *commandView {
 	if d == nil {
 		return nil
 	}
-	c := replan.Of(entries)
 	if d.loaded == nil {
 		if len(c.Processes) == 0 {
 			return nil

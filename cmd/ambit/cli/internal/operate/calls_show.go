@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/ambit-tools/ambit/cmd/ambit/cli/internal/cmdutil"
 	"github.com/ambit-tools/ambit/cmd/ambit/cli/internal/store"
+	"github.com/ambit-tools/ambit/internal/replan"
 	"github.com/ambit-tools/ambit/internal/running"
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/journal"
@@ -84,11 +86,12 @@ func newCallsShow() *cobra.Command {
 				if err == nil {
 					err = view.findGrant(cmd.Context(), r)
 				}
-				if err == nil {
-					err = view.findBeats(v.Path, time.Now())
-				}
 				if err != nil {
 					return err
+				}
+				if err := view.findBeats(v.Path, time.Now()); err != nil {
+					fmt.Fprintf(cmd.ErrOrStderr(), "warning: what the processes of the call use is not shown: %s\n", terminal.Escape(err.Error()))
+					fmt.Fprintln(cmd.ErrOrStderr(), "hint: the owner of the store writes that file anew every second: where no process owns the store, remove it")
 				}
 				if v.AsJSON {
 					return cmdutil.PrintJSON(cmd.OutOrStdout(), view)
@@ -110,14 +113,16 @@ func viewOf(ctx context.Context, r *sqlite.Reader, key journal.CallKey, decl *de
 	if err != nil {
 		return nil, err
 	}
-	v := &callView{Session: key.Session, Call: key.Call, Command: decl.ofCall(list)}
+	v, ran := &callView{Session: key.Session, Call: key.Call}, &replan.Call{}
 	for i := range list {
 		rec, err := store.Decode(&list[i])
 		if err != nil {
 			return nil, err
 		}
 		v.add(list[i].Seq, rec)
+		ran.Add(&list[i], rec)
 	}
+	v.Command = decl.ofCall(ran)
 	return v, nil
 }
 
@@ -139,8 +144,12 @@ func (v *callView) findGrant(ctx context.Context, r *sqlite.Reader) error {
 	})
 }
 
-// findBeats adds what the owner of the store tells of the processes that run (SEMANTICS 6.13.4).
+// findBeats adds what the owner of the store tells of the processes that run (SEMANTICS 6.13.4). The call can be shown
+// without it.
 func (v *callView) findBeats(path string, now time.Time) error {
+	if !slices.ContainsFunc(v.Processes, func(p journal.Process) bool { return p.Exit == nil }) {
+		return nil
+	}
 	told, err := running.Read(path+running.Suffix, now)
 	for i := range v.Processes {
 		if b := running.Of(told, v.Processes[i].ID); b != nil && v.Processes[i].Exit == nil {
