@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -109,6 +110,38 @@ func (w *world) entries() ([]journal.Entry, error) {
 		return f.all(), nil
 	}
 	return w.readAll()
+}
+
+// shelved has the archived entries of the segments that are there, as archive.Segments has on a real disk.
+type shelved struct{ w *world }
+
+// Entries implements journal.Segments.
+func (s shelved) Entries(ctx context.Context, seqs ...uint64) (list []journal.Entry, err error) {
+	folder, err := s.w.segments()
+	if err != nil {
+		return nil, err
+	}
+	segments, err := s.w.store.Segments(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, seq := range seqs {
+		i := slices.IndexFunc(segments, func(of sqlite.Segment) bool { return of.First <= seq && seq <= of.Last })
+		if i < 0 {
+			return nil, fmt.Errorf("entry %d is in no segment", seq)
+		}
+		f, err := segment.OpenOn(folder, segments[i].File)
+		if err != nil {
+			return nil, err
+		}
+		found, err := f.Read(ctx, seq-1, 1)
+		if err = errors.Join(err, f.Close()); err != nil {
+			return nil, err
+		}
+		list = append(list, found...)
+	}
+	s.w.m.note(func(*model) { s.w.tally["answers from segments"]++ })
+	return list, nil
 }
 
 // readAll reads all entries, which the segments must prove.

@@ -104,7 +104,7 @@ func each(t *testing.T, n int, one func(w *world, seed uint64) error, finish fun
 // met is what crashes have to meet, in many worlds.
 var met = []string{
 	"crash of a recovery", "crash at rest", "cancelled", "resolved by a person", "undo in flight: ok ", "undo in flight: rejected already_undone",
-	"process ended by a recovery", "process ended by another recovery", "archives", "outcomes in segments", "undo of an archived call", "ended sessions", "crash of an end",
+	"process ended by a recovery", "process ended by another recovery", "archives", "outcomes in segments", "answers from segments", "undo of an archived call", "ended sessions", "crash of an end",
 	"forgotten calls", "ids that are refused to another call", "ids of forgotten calls that ran again", "deletions", "deletions that were cut off",
 	"in flight: never made", "in flight: completed ", "in flight: failed interrupted", "in flight: unknown interrupted", "in flight: waits for consent",
 }

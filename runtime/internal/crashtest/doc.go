@@ -23,8 +23,8 @@
 //   - files are, to the byte, those of the calls that completed and were not undone,
 //     and nothing is unsettled;
 //   - what was archived, which happens at random moments, is in segments that the store names and that prove themselves: an
-//     archived call answers call_id_reused, and its outcome there is the one that was told; it is not undone any more; the
-//     store never begins further down than before;
+//     archived call answers from its segment, and where that is deleted call_id_reused, and its outcome there is the one that was told; it is not
+//     undone any more; the store never begins further down than before;
 //   - a call that an archive was to forget is known or not, and its id is refused to another call while its session is in memory; one that no archive
 //     was to forget, or whose run is open, is known; a later call of a free id is another call;
 //   - a segment that is not there was to be deleted, and an anchored checkpoint proves the record of that;

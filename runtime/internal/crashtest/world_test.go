@@ -144,7 +144,7 @@ func (w *world) open() error {
 	if err != nil {
 		return fmt.Errorf("the audit log: %w", err)
 	}
-	w.exec, err = engine.NewExecutor(w.reg, runtime.PolicyFunc(allow), engine.WithClock(w.clock), engine.WithJournal(w.audit.Journal()),
+	w.exec, err = engine.NewExecutor(w.reg, runtime.PolicyFunc(allow), engine.WithClock(w.clock), engine.WithJournal(w.audit.Journal()), engine.WithSegments(shelved{w}),
 		engine.WithParticipant("files", w.ws), engine.WithMinimumBudget(0), engine.WithPolicyTimeout(time.Hour),
 		engine.WithArtifacts(artifacts{store}), engine.WithSegments(archives{w}), engine.WithApprover(runtime.ApproverFunc(w.notify)),
 		engine.WithProcesses(engine.ProcessConfig{Runner: w.newHost()}))

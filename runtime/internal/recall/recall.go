@@ -1,6 +1,7 @@
 package recall
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
@@ -152,24 +153,44 @@ func (p *Past[C]) Earlier(r *session.Record[C], was *ended.Call, id, tool string
 	return r, &reused
 }
 
-// Repeat completes the outcome of a call, in its record too, if the call repeats one that is held by reference
-// (SEMANTICS 4.8 and 4.9).
+// Repeat completes the outcome of a call, in its record too, if the call repeats one that is held by reference, or whose outcome was recorded
+// before its own and not told yet (SEMANTICS 4.8 and 4.9).
 func (p *Past[C]) Repeat(out *runtime.Outcome, of *session.Record[C]) {
-	if p.repeat(out, math.MaxUint64) {
+	if !bare(out) {
+		return
+	}
+	p.Lock.Lock()
+	at := cmp.Or(of.Concluded(), math.MaxUint64)
+	p.Lock.Unlock()
+	if p.repeat(out, at) {
 		p.Lock.Lock()
 		defer p.Lock.Unlock()
 		of.Store(out)
 	}
 }
 
-// repeat completes the outcome of a call that repeats one that is held by reference, and had ended before a position. It reports whether out
-// is one.
+// bare reports whether an outcome is that of a call that repeats another one, without the output of that.
+func bare(out *runtime.Outcome) bool {
+	return out.Kind == runtime.Duplicate && out.Output == nil && out.Artifact == nil
+}
+
+// repeat completes the outcome of a call that repeats one that had ended before a position. It reports whether out is one.
 func (p *Past[C]) repeat(out *runtime.Outcome, before uint64) bool {
-	if out.Kind != runtime.Duplicate || out.Output != nil || out.Artifact != nil {
+	if !bare(out) {
 		return false
 	}
-	_, was := p.Find(out.Of)
-	if was == nil || was.Outcome > before {
+	live, was := p.Find(out.Of)
+	switch {
+	case live != nil: // a start would find its outcome before this one
+		p.Lock.Lock()
+		defer p.Lock.Unlock()
+		if at := live.Concluded(); at == 0 || at > before {
+			return false
+		}
+		earlier := live.Outcome()
+		out.Output, out.Artifact = earlier.Output, earlier.Artifact
+		return true
+	case was == nil || was.Outcome > before:
 		return false
 	}
 	if r, refused := p.Record(was); refused != nil {

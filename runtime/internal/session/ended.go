@@ -45,6 +45,9 @@ func (r *Record[C]) Needs() uint64 {
 	return r.place.opened
 }
 
+// Concluded returns the position of the entry with the outcome of a call, 0 where none is recorded. The lock of the session is held.
+func (r *Record[C]) Concluded() uint64 { return r.place.outcome }
+
 // addEnded adds a call of the journal that has ended.
 func (m *Memory[C]) addEnded(of *history.Reference) {
 	m.number = max(m.number, of.Number)
