@@ -3,7 +3,6 @@ package mutants
 import (
 	"go/parser"
 	"go/token"
-	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
@@ -25,9 +24,9 @@ var (
 // eachCitation hands f what comments of Go cite of the specification, with the file, from the root.
 func eachCitation(t *testing.T, f func(file string, at token.Position, number string)) {
 	files := token.NewFileSet()
-	require.NoError(t, filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || !strings.HasSuffix(name, ".go") {
-			return err
+	eachFile(t, func(name string) error {
+		if !strings.HasSuffix(name, ".go") {
+			return nil
 		}
 		text, err := os.ReadFile(name)
 		if err != nil || !strings.Contains(string(text), "SEMANTICS") && !strings.Contains(string(text), "semantics.md") {
@@ -50,7 +49,7 @@ func eachCitation(t *testing.T, f func(file string, at token.Position, number st
 			}
 		}
 		return nil
-	}))
+	})
 }
 
 // TestCitations: code cites what is there, and nothing that is only planned.

@@ -106,9 +106,9 @@ var (
 // readCatalog reads all tests, scenarios and scripts.
 func readCatalog(t *testing.T) catalog {
 	c := catalog{}
-	require.NoError(t, filepath.WalkDir(root, func(file string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || !strings.HasSuffix(file, "_test.go") && !strings.HasSuffix(file, ".yaml") && !strings.HasSuffix(file, ".txtar") {
-			return err
+	eachFile(t, func(file string) error {
+		if !strings.HasSuffix(file, "_test.go") && !strings.HasSuffix(file, ".yaml") && !strings.HasSuffix(file, ".txtar") {
+			return nil
 		}
 		name, err := filepath.Rel(root, file)
 		if err != nil {
@@ -117,8 +117,24 @@ func readCatalog(t *testing.T) catalog {
 		text, err := os.ReadFile(file)
 		c.add(filepath.ToSlash(name), string(text))
 		return err
-	}))
+	})
 	return c
+}
+
+// eachFile hands f the files of the repository, without folders such as .git and .ci, where the browser of the console's tests may be
+// installed at the same time.
+func eachFile(t *testing.T, f func(name string) error) {
+	require.NoError(t, filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && name != root && strings.HasPrefix(d.Name(), "."):
+			return filepath.SkipDir
+		case d.IsDir():
+			return nil
+		}
+		return f(name)
+	}))
 }
 
 func (c catalog) add(name, text string) {
