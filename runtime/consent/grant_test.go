@@ -357,3 +357,24 @@ func TestEndOfASessionEndsRequestsAndGrants(t *testing.T) {
 	assert.Equal(t, consent.AlreadyResolved, d.approve(6, open, "bob").Rejection)
 	assert.Empty(t, d.book.End(after(7)), "it has ended")
 }
+
+// TestEndOfASessionRevokesRetiredGrants: a grant whose rules are gone is over, and its session says so when it ends. One that has expired is over
+// by itself.
+func TestEndOfASessionRevokesRetiredGrants(t *testing.T) {
+	d := newDesk(t)
+	q := question(`{}`, widest())
+	d.decide(1, d.ask(0, q), consent.Answer{By: "alice", Approve: true, Offer: session(consent.CoverExact)})
+	d.decide(1, d.ask(0, q), consent.Answer{By: "alice", Approve: true, Offer: lasting(50)})
+	retired, some := d.book.Retire(after(2), func(consent.Rule) bool { return false })
+	require.True(t, some)
+	d.apply(retired)
+	var revoked []string
+	for _, e := range d.book.End(after(60)) {
+		d.apply(e)
+		if e.Kind == consent.EventRevoked {
+			revoked = append(revoked, e.Grant)
+		}
+	}
+	assert.Equal(t, []string{"q1"}, revoked)
+	assert.Empty(t, d.book.End(after(61)))
+}

@@ -49,8 +49,9 @@ func (b *Book) Revoke(at time.Time, id, by, reason string) Event {
 	return e
 }
 
-// End makes the events that end all of b: open and approved requests are cancelled, live grants are revoked. No one
-// revokes them, so By is empty (SEMANTICS 1.4.5).
+// End makes the events that end all of b: open and approved requests are cancelled, grants are revoked, also those that only
+// the end of their rules has ended, so that an index of grants has none of the session. No one revokes them, so By is empty
+// (SEMANTICS 1.4.5).
 func (b *Book) End(at time.Time) []Event {
 	var events []Event
 	for _, r := range sorted(slices.Collect(maps.Values(b.requests))) {
@@ -59,7 +60,7 @@ func (b *Book) End(at time.Time) []Event {
 		}
 	}
 	for _, g := range b.granted() {
-		if g.Live(at) {
+		if g.Revoked.IsZero() && (g.Expires.IsZero() || at.Before(g.Expires)) {
 			e := b.event(EventRevoked, at)
 			e.Grant, e.Call, e.Message, e.Result = g.ID, g.CallID, "the session has ended", &Result{Resolution: Accepted}
 			events = append(events, e)
