@@ -63,6 +63,7 @@ func TestFiguresOfProcesses(t *testing.T) {
 		sum.PeakMemory = exit.PeakMemory
 		assert.Equal(t, sum, w.exec.Stats().Usage["make"])
 		require.Equal(t, runtime.Completed, w.exec.Await(t.Context(), "s", "c").Kind)
+		synctest.Wait() // for the worker to leave the call
 		twice := exit
 		twice.Add(exit)
 		assert.Equal(t, runtime.Stats{Usage: map[string]process.Usage{"make": twice}}, w.exec.Stats())
