@@ -44,10 +44,9 @@ func restart(t *testing.T, w *workshop, names ...string) *workshop {
 // TestRecoveryEndsProcesses: recovery ends what earlier executors recorded before it settles their calls: one
 // that may run again runs again, one that reads has failed, another is unknown.
 func TestRecoveryEndsProcesses(t *testing.T) {
-	acts := 0
+	var acts atomic.Int32
 	w := prepareWorkshop(t, func(*process.Job) runtimetest.Act {
-		acts++
-		return runtimetest.Act{Hang: acts <= 3, Stubborn: true, Out: "again"}
+		return runtimetest.Act{Hang: acts.Add(1) <= 3, Stubborn: true, Out: "again"}
 	})
 	synctest.Test(t, func(t *testing.T) {
 		next := restart(t, w, "make", "once", "look")

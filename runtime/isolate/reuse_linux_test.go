@@ -67,15 +67,12 @@ func reuse() error {
 		if err := r.Kill(context.Background(), id); err != nil {
 			return err
 		}
-		for _, pid := range before {
+		for _, pid := range before { // the parent has to be gone before its children end: it could take their statuses
 			if err := unix.Kill(pid, unix.SIGTERM); err != nil {
 				return fmt.Errorf("round %d: process %d: %w", i, pid, err)
 			}
-		}
-		for range before {
 			var status syscall.WaitStatus
-			pid, err := syscall.Wait4(-1, &status, 0, nil)
-			if err != nil || status.Signal() != syscall.SIGTERM {
+			if _, err := syscall.Wait4(pid, &status, 0, nil); err != nil || status.Signal() != syscall.SIGTERM {
 				return fmt.Errorf("round %d: the innocent process %d was killed: %#x %w", i, pid, status, err)
 			}
 		}
