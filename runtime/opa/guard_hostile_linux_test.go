@@ -70,11 +70,14 @@ func TestHostileArguments(t *testing.T) {
 		group.Go(func() {
 			slots <- struct{}{}
 			defer func() { <-slots }()
-			r := hostileRun(t, f, sets)
-			if r.Peak >= hostileMemory { // on a busy machine garbage counts too: what a function holds, it holds again
+			r, most := hostileRun(t, f, sets), int64(hostileMemory)
+			if battery.Race { // which keeps several bytes for each byte that is used
+				most *= 3
+			}
+			if r.Peak >= most { // on a busy machine garbage counts too: what a function holds, it holds again
 				r = hostileRun(t, f, sets)
 			}
-			assert.Less(t, r.Peak, int64(hostileMemory), f)
+			assert.Less(t, r.Peak, most, f)
 			t.Logf("%-34s %4d MiB, slowest %8v, %3d of %d refused: %.100s", f, r.Peak>>20, r.Slowest.Round(time.Millisecond), r.Refused, sets, r.Why)
 		})
 	}

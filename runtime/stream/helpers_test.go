@@ -321,15 +321,21 @@ func (s *socket) ask(message string) (r reply) {
 func (s *socket) until(kind string) (list []event) {
 	s.t.Helper()
 	for {
-		_, text, err := s.Read(s.t.Context())
-		require.NoError(s.t, err)
-		var ev event
-		require.NoError(s.t, json.Unmarshal(text, &ev))
-		ev.text = string(text)
+		ev := s.next()
 		if list = append(list, ev); ev.Type == kind {
 			return list
 		}
 	}
+}
+
+// next returns the next frame, which may be a reply.
+func (s *socket) next() (ev event) {
+	s.t.Helper()
+	_, text, err := s.Read(s.t.Context())
+	require.NoError(s.t, err)
+	require.NoError(s.t, json.Unmarshal(text, &ev))
+	ev.text = string(text)
+	return ev
 }
 
 // types returns the types of events.

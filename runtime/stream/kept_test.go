@@ -67,7 +67,13 @@ func TestKeptOutput(t *testing.T) {
 	}
 	later, all, other := r.events("?session=s&call=c", auditor), r.events("?session=s", auditor), r.events("?session=s&call=c", approver)
 	socket := r.socket(auditor)
-	require.Empty(t, socket.ask(`{"type":"subscribe","id":"1","session":"s","call":"c"}`).Problem.Code)
+	socket.send(`{"type":"subscribe","id":"1","session":"s","call":"c"}`)
+	for kept := 0; kept < 3; { // some of it may come before the reply
+		if e := socket.next(); e.Data.Kept > 0 {
+			kept++
+			assert.Equal(t, kept, e.Data.Kept)
+		}
+	}
 	text := ""
 	for i := 1; len(text) < 20<<10+5; i++ {
 		e, ok := later.next()
@@ -85,13 +91,9 @@ func TestKeptOutput(t *testing.T) {
 	for _, e := range all.until("tool.aborted") {
 		assert.Zero(t, e.Data.Kept)
 	}
-	kept := 0
 	for _, e := range socket.until("tool.aborted") {
-		if e.Data.Kept > 0 {
-			kept++
-		}
+		assert.Zero(t, e.Data.Kept)
 	}
-	assert.Equal(t, 3, kept)
 	require.NoError(t, r.Host.Close(t.Context()))
 	for e, open := other.next(); open; e, open = other.next() {
 		assert.Nil(t, e.Data.After, "an approver gets no live output")
