@@ -11,7 +11,6 @@ import (
 
 	"github.com/ambit-tools/ambit/runtime/internal/disk"
 	"github.com/ambit-tools/ambit/runtime/journal"
-	"github.com/ambit-tools/ambit/runtime/segment"
 	"github.com/ambit-tools/ambit/runtime/sqlite"
 )
 
@@ -52,16 +51,7 @@ func Delete(ctx context.Context, d *Deletion) error {
 
 // one deletes the file of a segment, if it is there and old enough. It reports whether the next segment may be old enough too.
 func (d *Deletion) one(ctx context.Context, s *sqlite.Segment) (more bool, err error) {
-	dir := disk.Of(ctx)
-	if dir == nil {
-		if dir, err = disk.Open(filepath.Dir(s.File)); errors.Is(err, fs.ErrNotExist) {
-			return true, nil // as with its file
-		} else if err != nil {
-			return false, err
-		}
-		defer func() { err = errors.Join(err, dir.Close()) }()
-	}
-	last, err := lastOf(ctx, dir, s)
+	last, err := entryIn(ctx, s, s.Last, "it")
 	if errors.Is(err, fs.ErrNotExist) {
 		return true, nil // it was deleted, or moved away
 	}
@@ -75,30 +65,22 @@ func (d *Deletion) one(ctx context.Context, s *sqlite.Segment) (more bool, err e
 		err = d.Sign(ctx)
 	}
 	if err == nil {
-		err = dir.Remove(filepath.Base(s.File))
-	}
-	if err == nil {
-		err = dir.Sync(".")
+		err = remove(ctx, s.File)
 	}
 	return err == nil, err
 }
 
-// lastOf returns the last entry of a segment.
-func lastOf(ctx context.Context, dir disk.Dir, s *sqlite.Segment) (last journal.Entry, err error) {
-	f, err := segment.OpenOn(dir, s.File)
-	if err != nil {
-		return last, err
+// remove removes a file, for good.
+func remove(ctx context.Context, path string) (err error) {
+	dir := disk.Of(ctx)
+	if dir == nil {
+		if dir, err = disk.Open(filepath.Dir(path)); err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, dir.Close()) }()
 	}
-	defer func() { err = errors.Join(err, f.Close()) }()
-	if f.Digest() != s.Digest {
-		return last, fmt.Errorf("it is not the segment of entries %d to %d that was archived", s.First, s.Last)
+	if err = dir.Remove(filepath.Base(path)); err == nil {
+		err = dir.Sync(".")
 	}
-	list, err := f.Read(ctx, s.Last-1, 1)
-	if err == nil && len(list) == 0 {
-		err = fmt.Errorf("it has no entry %d", s.Last)
-	}
-	if err != nil {
-		return last, err
-	}
-	return list[0], nil
+	return err
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 
 	"github.com/ambit-tools/ambit/runtime/internal/disk"
 	"github.com/ambit-tools/ambit/runtime/journal"
@@ -35,26 +36,33 @@ func (s Segments) Entries(ctx context.Context, seqs ...uint64) ([]journal.Entry,
 }
 
 // read returns an entry.
-func read(ctx context.Context, segments []sqlite.Segment, seq uint64) (e journal.Entry, err error) {
+func read(ctx context.Context, segments []sqlite.Segment, seq uint64) (journal.Entry, error) {
 	for i := range segments {
-		if seq < segments[i].First || seq > segments[i].Last {
-			continue
+		if s := &segments[i]; s.First <= seq && seq <= s.Last {
+			return entryIn(ctx, s, seq, strconv.Quote(s.File))
 		}
-		f, err := open(ctx, segments[i].File)
-		if err != nil {
-			return e, err
-		}
-		defer func() { err = errors.Join(err, f.Close()) }()
-		if f.Digest() != segments[i].Digest {
-			return e, fmt.Errorf("%q is not the segment of entries %d to %d that was archived", segments[i].File, segments[i].First, segments[i].Last)
-		}
-		list, err := f.Read(ctx, seq-1, 1)
-		if err != nil {
-			return e, err
-		}
-		return list[0], nil
 	}
-	return e, fmt.Errorf("entry %d is in no segment", seq)
+	return journal.Entry{}, fmt.Errorf("entry %d is in no segment", seq)
+}
+
+// entryIn returns an entry of a segment, of the file that the store has archived alone. An error calls the file as it is named.
+func entryIn(ctx context.Context, s *sqlite.Segment, seq uint64, named string) (e journal.Entry, err error) {
+	f, err := open(ctx, s.File)
+	if err != nil {
+		return e, err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	if f.Digest() != s.Digest {
+		return e, fmt.Errorf("%s is not the segment of entries %d to %d that was archived", named, s.First, s.Last)
+	}
+	list, err := f.Read(ctx, seq-1, 1)
+	if err == nil && len(list) == 0 {
+		err = fmt.Errorf("%s has no entry %d", named, seq)
+	}
+	if err != nil {
+		return e, err
+	}
+	return list[0], nil
 }
 
 // open opens a segment.

@@ -69,7 +69,7 @@ type deletion struct {
 	print string // of "audit verify", with the position of do
 }
 
-// deletionsMade are those of owners and of others.
+// deletionsMade are deletions that an owner records, and that processes make without its keys.
 var deletionsMade = map[string]deletion{
 	"nothing":             {func(*testing.T, *archivedStore) uint64 { return 0 }, 0, `^ok: [0-9]+ entries, .* archived, proven\n$`},
 	"with a record":       {func(t *testing.T, s *archivedStore) uint64 { s.deletes(t, 100); return 0 }, 0, `^ok: .*, 1\.\.[0-9]+ archived, proven, 1\.\.5[0-9] deleted\n$`},

@@ -96,7 +96,7 @@ func (w *world) checkSessions(e *rules.Engine, common *history.Single, whole *hi
 	return nil
 }
 
-// apart returns the calls that outlive their sessions, and by session references to the others, and to those whose entries are archived: an
+// apart returns the calls that outlive their sessions, and by session references to its other calls, and to calls whose entries are archived: an
 // undo that began since is not gone on with.
 func apart(all []*history.Call, low uint64) (list []*history.Call, refs map[string][]journal.EndedCall) {
 	refs = map[string][]journal.EndedCall{}

@@ -33,8 +33,8 @@ func ReadSessions(ctx context.Context, j journal.Journal, engine *rules.Engine, 
 	return h, nil
 }
 
-// Load reads one session of j for memory, from its latest snapshot on: its Calls are those that outlive it, with their numbers, and the
-// others are in ByReference. The result is nil when j never had an entry of it. A session of which all entries are archived has ended.
+// Load reads one session of j for memory, from its latest snapshot on: its Calls are those that outlive it, with their numbers, and
+// ByReference has its other calls. The result is nil when j never had an entry of it. A session of which all entries are archived has ended.
 //
 // It reads as many entries as are behind the snapshot, or behind the first call that outlives the session, and the pages.
 func Load(ctx context.Context, j journal.Journal, engine *rules.Engine, key []byte, session string) (*Single, error) {
@@ -49,7 +49,7 @@ func Load(ctx context.Context, j journal.Journal, engine *rules.Engine, key []by
 	return s, nil
 }
 
-// refer leaves in Calls those that outlive the session, has the others by reference, and numbers all.
+// refer leaves in Calls those that outlive the session, puts its other calls into ByReference, and numbers all calls.
 func (s *Single) refer() {
 	refs := s.references(func(id string) bool { return s.calls[id] == nil || !s.calls[id].OutlivesSession() })
 	s.Calls = slices.DeleteFunc(s.Calls, func(c *Call) bool { return !c.OutlivesSession() })

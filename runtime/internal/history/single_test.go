@@ -156,7 +156,7 @@ func TestWhatIsLiveIsReadFromItsEntries(t *testing.T) {
 }
 
 // TestALoadReadsWhatIsOpen: of a session with many calls a load reads the snapshot, what is behind it, and the entries from the first call
-// on that outlives the session. The others are there by reference, and all have their numbers.
+// on that outlives the session. Its other calls are there by reference, and all calls have their numbers.
 func TestALoadReadsWhatIsOpen(t *testing.T) {
 	c := &counted{Memory: new(journal.Memory)}
 	for i := range 500 {
