@@ -84,6 +84,7 @@ type Executor struct {
 
 	evaluations evaluations.Evaluations
 	lingering   atomic.Int64 // handlers that still run although their call has ended
+	givenUp     sched.Event  // fires when a shutdown has given up the handlers that do not return
 	capacity    capacity.Capacity
 	tally       tally.Tally
 	workers     workers.Pool[call, scratch]

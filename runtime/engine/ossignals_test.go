@@ -157,6 +157,7 @@ func TestGraceIsOver(t *testing.T) {
 		assert.EqualError(t, err, "shutdown: 1 calls are still running: the time of grace is over")
 		assert.False(t, errors.Is(err, context.Canceled))
 		assert.Equal(t, runtime.Unknown, (<-out).Kind)
+		time.Sleep(time.Hour)
 		require.NoError(t, r.exec.Shutdown(t.Context()))
 	})
 }

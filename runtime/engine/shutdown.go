@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -27,8 +28,11 @@ import (
 // many there are.
 //
 // What has happened is durable then. The executor records nothing more and no longer uses the
-// journal, which it does not close. Shutdown may be called again, also to end the grace period of
-// an earlier call.
+// journal, which it does not close. Shutdown returns at most seven seconds after ctx has ended, also
+// where handlers, the journal, sinks or observers never return: the error says so.
+//
+// Shutdown may be called again, also to end the grace period of an earlier call. It waits for the
+// handlers that an earlier call has given up until ctx ends, for seven seconds at most.
 func (e *Executor) Shutdown(ctx context.Context) error {
 	if e == nil || e.engine == nil {
 		return nil
@@ -37,29 +41,80 @@ func (e *Executor) Shutdown(ctx context.Context) error {
 	e.capacity.Gate.Shut()
 	e.sessions.Stop()
 	e.closeApprovals()
-	left := e.capacity.Gate.Wait(&e.sched, nil, ctx.Done())
-	if left > 0 {
+	left, givenUp := e.awaitHandlers(ctx)
+	within := e.bound(ending)
+	if left > 0 && !givenUp {
 		e.workers.Halt(haltShutdown)
 		e.undos.Cancel()
 		sched.Each(&e.sched, e.workers.Jobs(), func(c *call) { halting{c}.abort() })
 		if left = e.capacity.Gate.WaitFor(&e.sched, grace); left > 0 {
 			e.undos.Halt()
 			sched.Each(&e.sched, e.workers.Jobs(), func(c *call) { halting{c}.abandon() })
+			e.sched.Fire(&e.givenUp)
 		}
 	}
-	if e.follower != nil {
-		e.follower.Close()
-	}
-	err := e.log.Close()
-	e.lease.Release(grace)
+	err := e.closeLog(within)
+	e.lease.Release(min(grace, within()))
 	if left > 0 {
-		err = errors.Join(fmt.Errorf("%d calls are still running: %w", left, context.Cause(ctx)), err)
+		err = errors.Join(fmt.Errorf("%d calls are still running: %w", left, cmp.Or(context.Cause(ctx), errGivenUp)), err)
 	}
-	err = errors.Join(err, e.delivery.Drain(grace))
+	err = errors.Join(err, e.delivery.Drain(min(grace, within())))
 	if err != nil {
 		return fmt.Errorf("shutdown: %w", err)
 	}
 	return nil
+}
+
+// awaitHandlers waits until all calls have ended or the time of grace is over. It returns how many are left, and
+// whether an earlier shutdown has given them up: they are waited for no longer than the end of a shutdown takes.
+func (e *Executor) awaitHandlers(ctx context.Context) (left int64, givenUp bool) {
+	late := &e.givenUp
+	if late.Fired() {
+		late = sched.NewEvent()
+		defer e.sched.After(ending, func() { e.sched.Fire(late) }).Stop()
+	}
+	left = e.capacity.Gate.Wait(&e.sched, late, ctx.Done())
+	return left, e.givenUp.Fired()
+}
+
+// ending is how long a shutdown takes at most after the time of grace: the handlers have five seconds of it.
+const ending = grace + 2*time.Second
+
+var (
+	errGivenUp = errors.New("an earlier shutdown has given them up")
+	errNoWrite = errors.New("the journal has not answered: what it has not written is lost, and recovery settles it")
+)
+
+// bound returns a function that says how much of d is left.
+func (e *Executor) bound(d time.Duration) func() time.Duration {
+	end := e.sched.Now().Add(d)
+	return func() time.Duration { return max(0, e.sched.Until(end)) }
+}
+
+// closeLog writes what is left to write, and ends the log. A journal that does not answer in time is left
+// alone.
+func (e *Executor) closeLog(within func() time.Duration) error {
+	if e.follower != nil {
+		e.waitFor(within()/2, e.follower.Close)
+	}
+	var err error
+	if e.waitFor(within(), func() { err = e.log.Close() }) {
+		return err
+	}
+	e.log.Fail(errNoWrite)
+	return errNoWrite
+}
+
+// waitFor calls f and waits until it returns, at most for d. It reports whether f has returned.
+func (e *Executor) waitFor(d time.Duration, f func()) bool {
+	done := sched.NewEvent()
+	e.sched.Busy(1)
+	go func() {
+		defer e.sched.Busy(-1)
+		f()
+		e.sched.Fire(done)
+	}()
+	return e.sched.WaitFor(done, d)
 }
 
 // A halting is the end of a call because its executor stops, or no longer owns the journal.

@@ -118,6 +118,33 @@ func continued(t *testing.T, next *rig, ended map[string]runtime.Outcome) {
 	require.NoError(t, next.exec.Shutdown(t.Context()))
 }
 
+// TestShutdownsAreBounded: a later Shutdown ends the grace of an earlier one, which then returns too, and none
+// waits for a handler that never returns.
+//
+// SEMANTICS 6.9.7
+func TestShutdownsAreBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		release, begun := make(chan struct{}), make(chan string, 1)
+		r := newRig(t, endings(begun, release)[0])
+		told(r.turn(), callOf("c1", "deaf", goodInput))
+		<-begun
+		at := time.Now()
+		first := make(chan error, 1)
+		go func() { first <- r.exec.Shutdown(context.Background()) }()
+		synctest.Wait()
+		over, end := context.WithCancel(t.Context())
+		end()
+		require.ErrorContains(t, r.exec.Shutdown(over), "1 calls are still running: context canceled")
+		require.ErrorContains(t, <-first, "1 calls are still running: an earlier shutdown has given them up")
+		assert.Equal(t, 5*time.Second, time.Since(at))
+		require.ErrorContains(t, r.exec.Shutdown(context.Background()), "1 calls are still running")
+		assert.Equal(t, 12*time.Second, time.Since(at))
+		close(release)
+		synctest.Wait()
+		require.NoError(t, r.exec.Shutdown(context.Background()))
+	})
+}
+
 // TestShutdownWhileACallIsJudged: a handler that was not started is not started later.
 func TestShutdownWhileACallIsJudged(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -18,7 +18,7 @@ func (h *Host) openAudited(ctx context.Context) (err error) {
 	if h.Store, err = sqlite.Open(h.cfg.path("")); err != nil {
 		return err
 	}
-	h.closing(func(context.Context) error { return h.Store.Close() })
+	h.closers = append(h.closers, closer{"the store", func(context.Context) error { return h.Store.Close() }, 0})
 	signer := h.cfg.Signer
 	if signer == nil {
 		origin := cmp.Or(h.cfg.Origin, defaultOrigin)
@@ -34,9 +34,9 @@ func (h *Host) openAudited(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	h.closing(h.Audit.Close)
+	h.closers = append(h.closers, closer{"the audit log", h.Audit.Close, forStore})
 	h.Feed = feed.New(h.Audit.Journal(), h.Store.Health().Head)
-	h.closing(func(context.Context) error {
+	h.closing("the feed", func(context.Context) error {
 		h.Feed.Close()
 		return nil
 	})
@@ -51,7 +51,7 @@ func (h *Host) startWebhooks() error {
 		if err != nil {
 			return err
 		}
-		h.closing(func(context.Context) error {
+		h.closing("a webhook", func(context.Context) error {
 			s.Close()
 			return nil
 		})

@@ -23,6 +23,9 @@ func AtOnceAndEvery(ctx context.Context, period time.Duration, f func()) {
 	atOnceAndEvery(ctx, period, f)
 }
 
+// Closing adds what Close has to do, before what was added earlier.
+func (h *Host) Closing(name string, f func(context.Context) error) { h.closing(name, f) }
+
 // RetainOnce does what a host does every hour, at a time.
 // ArchiveOld archives, and forgets, what is from before a time.
 func (h *Host) ArchiveOld(ctx context.Context, before time.Time) error {

@@ -8,7 +8,6 @@ import (
 	"sync"
 
 	"github.com/ambit-tools/ambit/runtime/engine"
-	"github.com/ambit-tools/ambit/runtime/ossignals"
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/action"
@@ -48,7 +47,8 @@ type Host struct {
 	large     bool // it was warned of the size of the store; guarded by archiving
 
 	inbox   *inbox.Server
-	closers []func(context.Context) error // in the order of opening
+	closers []closer // in the order of opening
+	down    sync.Once
 }
 
 // Open opens a host. The context bounds the opening and the recovery; calls that the
@@ -71,7 +71,7 @@ func Open(ctx context.Context, cfg Config) (h *Host, err error) {
 	}
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, h.close(context.WithoutCancel(ctx)))
+			err = errors.Join(err, h.close(noGrace))
 			h = nil
 		}
 	}()
@@ -93,7 +93,7 @@ func Open(ctx context.Context, cfg Config) (h *Host, err error) {
 	if h.Executor, err = engine.NewExecutor(registry, policy, append(options, cfg.Options...)...); err != nil {
 		return h, err
 	}
-	h.closing(h.Executor.Shutdown)
+	h.closers = append(h.closers, closer{name: executorName})
 	if err := h.settle(ctx); err != nil {
 		return h, err
 	}
@@ -161,12 +161,12 @@ func (h *Host) open(ctx context.Context, operators operator.Policy) ([]engine.Op
 		if err != nil {
 			return nil, err
 		}
-		h.closing(func(context.Context) error { return contents.Close() })
+		h.closing("the long outputs", func(context.Context) error { return contents.Close() })
 		if h.cfg.Workspace != "" {
 			if h.Workspace, err = workspace.Open(h.cfg.Workspace, contents, workspace.UndoLogs(h.cfg.path(".undo"))); err != nil {
 				return nil, err
 			}
-			h.closing(func(context.Context) error { return h.Workspace.Close() })
+			h.closing("the workspace", func(context.Context) error { return h.Workspace.Close() })
 			options = append(options, engine.WithParticipant("workspace", h.Workspace))
 		}
 		if outputs == nil {
@@ -180,53 +180,7 @@ func (h *Host) open(ctx context.Context, operators operator.Policy) ([]engine.Op
 func (h *Host) watch(rules *opa.Policy) {
 	rules.OnReload(func() { h.Executor.RetireGrants(rules.Asks) })
 	rules.OnDifference(func(d opa.Difference) { h.cfg.report(d) })
-	h.background(func(ctx context.Context) {
+	h.background("the reload of policies", func(ctx context.Context) {
 		_ = rules.WatchFS(ctx, h.cfg.Policies, h.cfg.report) // the error is the end of ctx
 	})
-}
-
-// background calls f in a goroutine, which the host ends and waits for when it closes.
-func (h *Host) background(f func(ctx context.Context)) {
-	ctx, stop := context.WithCancel(context.Background())
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		f(ctx)
-	}()
-	h.closing(func(context.Context) error {
-		stop()
-		<-done
-		return nil
-	})
-}
-
-// Run serves until SIGTERM or SIGINT comes or ctx ends, lets handlers go on for
-// Config.Grace, and closes the host. A second signal ends the process at once, which
-// the next Open recovers from as from a crash. An error says what was not closed in order.
-func (h *Host) Run(ctx context.Context) error {
-	grace := h.cfg.Grace
-	if grace == 0 {
-		grace = defaultGrace
-	}
-	err := ossignals.ShutdownOn(ctx, h.Executor, grace)()
-	return errors.Join(err, h.close(context.WithoutCancel(ctx)))
-}
-
-// Close shuts the executor down and closes what was opened. Handlers may go on until
-// ctx ends.
-func (h *Host) Close(ctx context.Context) error { return h.close(ctx) }
-
-// closing adds what close has to do, before what was added earlier.
-func (h *Host) closing(f func(context.Context) error) { h.closers = append(h.closers, f) }
-
-func (h *Host) close(ctx context.Context) error {
-	var errs []error
-	if h.inbox != nil {
-		errs = append(errs, h.inbox.Close(ctx))
-	}
-	for i := len(h.closers) - 1; i >= 0; i-- {
-		errs = append(errs, h.closers[i](ctx))
-	}
-	h.inbox, h.closers = nil, nil
-	return errors.Join(errs...)
 }

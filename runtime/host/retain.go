@@ -38,7 +38,7 @@ func (c *Config) retainable() error {
 
 // retain begins to archive what is old, and to look at the size of the store.
 func (h *Host) retain() {
-	h.background(func(ctx context.Context) {
+	h.background("the retention", func(ctx context.Context) {
 		atOnceAndEvery(ctx, retainEvery, func() { // a process that never runs for an hour archives, too
 			if err := h.retainOnce(ctx, time.Now()); err != nil && ctx.Err() == nil {
 				h.cfg.report(fmt.Errorf("keep the store small: %w", err))

@@ -14,7 +14,7 @@ func (h *Host) tellProcesses() {
 	if h.cfg.command() < 0 {
 		return
 	}
-	h.background(func(ctx context.Context) { h.telling(ctx, &running.File{Path: h.cfg.path(running.Suffix)}) })
+	h.background("what tells of processes", func(ctx context.Context) { h.telling(ctx, &running.File{Path: h.cfg.path(running.Suffix)}) })
 }
 
 // telling writes the file until ctx ends. A fault is reported once, and again when there was none in between.

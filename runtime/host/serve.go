@@ -120,7 +120,7 @@ func (h *Host) listen() (net.Listener, error) {
 		return nil, fmt.Errorf("host: Serve: %w", err)
 	}
 	h.addr = listener.Addr()
-	h.closing(func(context.Context) error {
+	h.closing("the listener", func(context.Context) error {
 		_ = listener.Close() // the server has closed it, unless Open failed before there was one
 		return nil
 	})
@@ -152,9 +152,9 @@ func (h *Host) serve(listener net.Listener) {
 			h.cfg.report(fmt.Errorf("host: Serve: %w", err))
 		}
 	}()
-	h.closing(func(context.Context) error {
+	h.closing("the server", func(ctx context.Context) error {
 		cancel() // ends the streams, of which Shutdown would wait for some and not know the rest
-		within, stop := context.WithTimeout(context.Background(), shutdownPeriod)
+		within, stop := context.WithTimeout(ctx, shutdownPeriod)
 		defer stop()
 		err := server.Shutdown(within)
 		if err != nil {
