@@ -5,7 +5,7 @@
 help: ## print the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "%-10s %s\n", $$1, $$2}' Makefile
 
-test: ## run the short tests: a quarter of the plain size of each battery
+test: ## run the short tests
 	go test -short ./...
 
 check: ## run every check that a change must pass (.ci/run)
@@ -14,7 +14,7 @@ check: ## run every check that a change must pass (.ci/run)
 bench: ## run the benchmarks; BENCH selects some: make bench BENCH=Execute
 	go test -run '^$$' -bench '$(or $(BENCH),.)' -benchmem ./...
 
-nightly: ## run the slow batteries, the bars and longer fuzzing (.ci/nightly)
+nightly: ## run the batteries, bars, mutants and fuzzing (.ci/nightly)
 	.ci/nightly
 
 generate: ## write the generated code of the examples and scripts anew
