@@ -8,7 +8,8 @@
 //	reg, err := runtime.NewRegistry(filetools.Tools(h)...)
 //	exec, err := engine.NewExecutor(reg, policy)
 //
-// The example of package runtime/engine is the complete program.
+// The documentation of package runtime/engine is the manual of the executor: the order of the checks, capacity, consent,
+// artifacts, sinks and observers, the journal. Its example is the complete program.
 //
 // The standard library also has a package named runtime. The two packages share no exported name.
 // A file that needs both imports the standard one as goruntime.
@@ -53,48 +54,6 @@
 //
 // Outcome.Loop, Outcome.Run and Outcome.PendingExit tell the agent loop what to do next.
 // Outcome.Steps lists what would make the rules admit the same call.
-//
-// # Capacity
-//
-// An executor works on at most 1,024 calls at once (engine.WithMaxInFlight), and on those of a tool as its
-// limits say. The executor denies a call beyond either limit with at_capacity, before it asks the
-// policy and before it writes to the journal. Detail.RetryAfter says when to make the call again; the
-// caller may use the same id.
-//
-// # Consent
-//
-// A call is pending when the policy asks for consent, or when its declaration does. It keeps its
-// reservations and occupies no worker. The executor records the request and then notifies every
-// [Approver]. With engine.WithPendingRequests the application polls engine.Executor.Requests instead.
-// Without either the call is denied consent_unavailable.
-//
-// All answers arrive through engine.Executor.Decide. Execute waits for an answer as long as
-// TurnConfig.ConsentWait allows. The request stays open after that, and engine.Session.Await returns
-// the final outcome.
-//
-// After an approval the policy and the rules evaluate the call once more, and it must still be what was
-// approved. Package runtime/consent documents requests and grants.
-//
-// # Artifacts
-//
-// A tool that declares artifact needs the store that engine.WithArtifacts sets. When its output is longer than
-// the declaration says, the Outcome has an [Outcome.Artifact] and no Output. engine.Session.Artifact
-// reads the stored output. docs/artifacts.md has the limits, and what fails when the store does.
-//
-// # Sinks, observers and faults
-//
-// The function of engine.WithErrorHandler receives raw faults, from a queue of its own. The function
-// of engine.WithObserver receives each outcome with its obligations before Execute returns.
-// engine.Executor.Flush and engine.Executor.Shutdown wait for sinks, observers and the error handler. A
-// program that exits without calling either may lose events.
-//
-// # Order of the checks
-//
-// The outcome of a refused call lists everything that refuses it: all violations of the input, or what
-// the rules (package runtime/rules) and then the [Policy] say. A call that nothing refuses is
-// admitted. It holds its slot and its groups from then on, unless its handler never starts: a policy that
-// allows three calls allows exactly three, however many are made concurrently. docs/semantics.md, sections 2 to 4, has the checks in their
-// order, and what happens when a policy is slow, fails or rewrites arguments.
 //
 // # Policies
 //

@@ -35,23 +35,5 @@
 // last (Config.Serve). Run and Close stop the inbox and the streams, shut the executor down, end the subscriptions of the feed, and close
 // the audit log before the store that it writes to. What Open has opened before an error is closed again.
 //
-// # The journal
-//
-// [engine.WithJournal] sets an append-only list to which the executor writes every change. The journal
-// is the audit trail, and [engine.Executor.Recover] reads it at the next start. The executor starts a
-// handler once the intent to start it is durable, notifies approvers once the request is durable,
-// and returns once the outcome is durable. A crash loses no outcome that a caller was given.
-//
-// While the journal cannot be written, calls are denied journal_unavailable.
-//
-// A process can die while a handler runs. What recovery cannot run again or roll back is unknown, until
-// the reconcile handler of its tool ([runtime.WithReconcile]), a person ([engine.Session.Resolve]) or an undo
-// says what became of it. [runtime.CallInfo.Key] is the same in every attempt and in that handler.
-//
-// A journal that one process at a time may write is a [journal.Owner]. An executor that loses the
-// ownership stops. docs/owners.md says how, and docs/durability.md what survives what.
-//
-// Other processes must not write the journal. They send commands, each of which
-// [engine.Executor.ExecuteOnce] executes once. Package runtime/inbox says what a command is and delivers
-// it, and the ambit command creates commands.
+// Package runtime/engine documents what the journal is for. docs/durability.md says what survives what.
 package host
