@@ -79,6 +79,7 @@ func describeTable[T any](b *bytes.Buffer, title string, l level[T]) {
 }
 
 // TestDefaults holds the defaults of the table to those of Parse.
+// SEMANTICS 8.1.1, 8.1.3, 8.1.4, 8.1.5, 8.1.6, 8.1.13
 func TestDefaults(t *testing.T) {
 	f, err := Parse("minimal.yaml", []byte(`
 ambit: v1

@@ -62,6 +62,7 @@ func TestFileDefaults(t *testing.T) {
 }
 
 // A queue needs slots to wait for: that of the defaults is for the tools that have some.
+// SEMANTICS 8.1.11
 func TestDefaultQueue(t *testing.T) {
 	f, err := Parse("tools.yaml", []byte(`ambit: v1
 package: shop
@@ -78,6 +79,7 @@ tools:
 }
 
 // TestDedupeTrue: true stands for five minutes (SEMANTICS section 8).
+// SEMANTICS 8.1.7
 func TestDedupeTrue(t *testing.T) {
 	f, err := Parse("tools.yaml", []byte(`ambit: v1
 package: shop

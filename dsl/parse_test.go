@@ -51,6 +51,7 @@ func TestGood(t *testing.T) {
 	}
 }
 
+// SEMANTICS 4.17.1, 6.2.1, 7.6.1
 func TestBad(t *testing.T) {
 	for _, path := range fixtures(t, "bad") {
 		t.Run(filepath.Base(path), func(t *testing.T) {

@@ -31,6 +31,7 @@ func TestGolden(t *testing.T) {
 
 // TestRefused compares what is said of declarations that the language allows
 // and Go code cannot express.
+// SEMANTICS 7.5.9
 func TestRefused(t *testing.T) {
 	for _, g := range goldens(t, "refused/*.txtar") {
 		t.Run(g.name, func(t *testing.T) {

@@ -89,6 +89,7 @@ func hostileFile(text string) *dsl.File {
 
 // TestHostileText compares the declarations of what is generated from hostile
 // texts with those of a harmless one: nothing may be added, lost or renamed.
+// SEMANTICS 7.5.6
 func TestHostileText(t *testing.T) {
 	want := declarations(t, hostileFile("harmless"), "tools.yaml")
 	for _, text := range hostileTexts {
@@ -99,6 +100,7 @@ func TestHostileText(t *testing.T) {
 }
 
 // TestHostileBytes holds that a default that could never be sent is refused.
+// SEMANTICS 7.5.6
 func TestHostileBytes(t *testing.T) {
 	_, err := gen.Generate(hostileFile("\xff\xfe"), gen.Options{})
 	require.ErrorAs(t, err, new(dsl.Diagnostics))

@@ -13,6 +13,7 @@ import (
 
 // TestReasonsOfThePages compares the reasons with rules 2.3.2 and 2.3.3 of the specification, and
 // with the table of the package's documentation.
+// SEMANTICS 2.3.2, 2.3.3
 func TestReasonsOfThePages(t *testing.T) {
 	want := slices.Sorted(slices.Values(reasonNames[1:]))
 

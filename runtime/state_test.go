@@ -58,6 +58,7 @@ func lifecycleInWords() map[EventKind][]leads {
 	}
 }
 
+// SEMANTICS 2.1.1
 func TestLifecycleTable(t *testing.T) {
 	want := lifecycleInWords()
 	require.Len(t, want, len(eventNames))
@@ -78,6 +79,7 @@ func TestLifecycleTable(t *testing.T) {
 	assert.False(t, EventInvoked.Legal(StateDeclared, State(99)))
 }
 
+// SEMANTICS 2.2.1, 2.3.1, 2.3.2, 2.3.3, 2.3.5
 func TestNamesOfEnums(t *testing.T) {
 	for r := range Reason(len(reasonNames)) {
 		b, err := r.MarshalText()

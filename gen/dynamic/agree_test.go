@@ -24,6 +24,7 @@ import (
 
 // TestAgree generates code from the corpus, builds and runs it, and compares
 // what it answers to each input with what package dynamic answers.
+// SEMANTICS 7.1.1
 func TestAgree(t *testing.T) {
 	file := parse(t, "agree.yaml")
 	tools, err := dynamic.Tools(file, nil)

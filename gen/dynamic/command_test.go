@@ -19,6 +19,7 @@ import (
 
 // TestCommandsAgree generates the functions of the arguments of commands, and compares what they
 // make of random inputs with what the templates of package dynamic make of them.
+// SEMANTICS 7.5.1, 7.5.10
 func TestCommandsAgree(t *testing.T) {
 	file := parse(t, "commands.yaml")
 	tools, err := dynamic.Tools(file, nil)
@@ -99,6 +100,7 @@ func TestCommandsAreRegistered(t *testing.T) {
 }
 
 // TestNULIsNoArgument: the decoder of a command refuses a value of which no argument can be made.
+// SEMANTICS 7.5.10
 func TestNULIsNoArgument(t *testing.T) {
 	tools, err := dynamic.Tools(parse(t, "commands.yaml"), nil)
 	require.NoError(t, err)

@@ -86,6 +86,7 @@ func bagRegistry(t *testing.T) *runtime.Registry {
 
 // A secret that is the name of an undeclared member shows in no journal, event,
 // request, message or export: its object is committed and masked as one value.
+// SEMANTICS 5.9.1
 func TestSecretNamesAreMasked(t *testing.T) {
 	reg := bagRegistry(t)
 	var shown []string // texts of outcomes, requests, events and the export

@@ -40,6 +40,7 @@ type suiteGroup struct {
 
 // TestOfficialSuite holds generated code, and package dynamic, to the official suite of JSON
 // Schema: every schema of it is an entry of types, and a member of the input of one tool.
+// SEMANTICS 7.6.1
 func TestOfficialSuite(t *testing.T) {
 	folder := os.Getenv(suiteFolder)
 	if folder == "" {

@@ -92,6 +92,7 @@ func call(t *testing.T, text string, argv []string) []journal.Entry {
 }
 
 // TestArgumentsAreMadeAgain of the recorded input, with the values that a rewrite or an edit has put there.
+// SEMANTICS 5.10.8
 func TestArgumentsAreMadeAgain(t *testing.T) {
 	in, err := replan.Of(call(t, "a", []string{"echo", "a"})).Plan(command("p"))
 	require.NoError(t, err)
@@ -112,6 +113,7 @@ func TestArgumentsAreMadeAgain(t *testing.T) {
 }
 
 // TestArgumentsThatMayBeOthers are not returned, and the reason has no value of the input.
+// SEMANTICS 5.10.8
 func TestArgumentsThatMayBeOthers(t *testing.T) {
 	started := call(t, "a", []string{"echo", "a"})
 	asked := append(call(t, "a", nil), entry(t, &journal.Record{Kind: "approval.requested", Call: "c", Consent: []consent.Event{
@@ -154,6 +156,7 @@ func TestArgumentsThatMayBeOthers(t *testing.T) {
 }
 
 // TestArgumentsThatAreAskedAbout are those of the request, whose masks stand for values of the call.
+// SEMANTICS 5.10.8
 func TestArgumentsThatAreAskedAbout(t *testing.T) {
 	q := &consent.Request{Tool: "say", Pin: "p", CallID: "c", Terms: consent.Terms{Args: []byte(`{"text":"edited","pin":"(sensitive)"}`), Masked: []string{"/pin"}}}
 	c := replan.Of(call(t, "a", nil))

@@ -1,7 +1,7 @@
 // Warmcall is a program that writes to the folder GOCOVERDIR which blocks one warm
 // call covers: an allowed call without a journal, after many that are not counted.
 // It has to be built with -cover -covermode=atomic, and -coverpkg has to name this
-// package too. TestHouse of the module counts the files.
+// package too.
 package main
 
 import (

@@ -192,6 +192,7 @@ func TestLints(t *testing.T) {
 }
 
 // What OPA's compiler finds is reported in the same form.
+// SEMANTICS 3.6.4
 func TestCompilerErrors(t *testing.T) {
 	for _, test := range []struct{ name, text, want string }{
 		{"syntax", regotest.Tool(`deny contains`), `^w\.rego:3:14: unexpected eof token: expected rule key term .* \(finish what was begun: a bracket, a quote or a rule\)$`},
@@ -233,6 +234,7 @@ func TestCompilerErrors(t *testing.T) {
 }
 
 // Everything that is wrong is reported in one run.
+// SEMANTICS 3.6.4
 func TestAllErrorsAtOnce(t *testing.T) {
 	err := checkDir(regotest.Dir(
 		"a.rego", regotest.Tool(`denny contains 1`),

@@ -243,6 +243,7 @@ func TestCallsAreForgotten(t *testing.T) {
 }
 
 // TestWhatHoldsBack: a call that is open or whose outcome is not known, an anchor that is behind, and the time.
+// SEMANTICS 6.14.1
 func TestWhatHoldsBack(t *testing.T) {
 	dir := t.TempDir()
 	a, sizes := filled(t, filepath.Join(dir, "a.db"), 20)
@@ -276,6 +277,7 @@ func TestWhatHoldsBack(t *testing.T) {
 }
 
 // TestAFileThatIsThere: one with the same entries, which a crash has left, is taken over; another one is not replaced.
+// SEMANTICS 6.14.13
 func TestAFileThatIsThere(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "a.db")

@@ -33,6 +33,7 @@ func archivedThrice(t *testing.T) (a *app, files []string, sizes []uint64) {
 
 // TestASegmentIsDeletedOnceItsRecordIsSigned: the file is there while its deletion is recorded and signed, and stays when either fails.
 // Segments that are not old enough, and those behind them, stay.
+// SEMANTICS 6.14.7
 func TestASegmentIsDeletedOnceItsRecordIsSigned(t *testing.T) {
 	a, files, sizes := archivedThrice(t)
 	defer func() { require.NoError(t, a.close(t.Context())) }()

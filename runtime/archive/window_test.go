@@ -20,6 +20,7 @@ func (a *app) owned(ctx context.Context, window *journal.Window) error {
 
 // TestOpenWindows: without its tools a store is archived up to the longest window that its owner has recorded, or that is stated. A
 // former owner's longer window holds what that owner has left, until it is over.
+// SEMANTICS 6.14.2
 func TestOpenWindows(t *testing.T) {
 	day, hour := journal.Window{Longest: 24 * time.Hour, Of: `the time for an undo of tool "send"`}, journal.Window{Longest: time.Hour, Of: `the cooldown of tool "send"`}
 	stated := func(d time.Duration) *time.Duration { return &d }
@@ -75,6 +76,7 @@ func TestOpenWindows(t *testing.T) {
 }
 
 // TestWindowsOutliveTheirEntries: the entry in which the owner has recorded the window is archived, and the next archive knows it.
+// SEMANTICS 6.14.2
 func TestWindowsOutliveTheirEntries(t *testing.T) {
 	dir := t.TempDir()
 	a, err := openApp(t.Context(), filepath.Join(dir, "a.db"))

@@ -28,6 +28,7 @@ func (anything) Decode(b []byte, _ wire.Limits) (wire.Value, []wire.Violation) {
 
 // TestOfAnExecutor holds that what an executor records verifies: that the index
 // that it writes is what its leaves say.
+// SEMANTICS 2.1.3
 func TestOfAnExecutor(t *testing.T) {
 	r := newRig(t)
 	reg, err := runtime.NewRegistry(runtime.NewDynamicTool(&runtime.Spec{Name: "echo", Deadline: time.Second}, anything{},

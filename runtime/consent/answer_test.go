@@ -12,6 +12,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime/consent"
 )
 
+// SEMANTICS 5.2.5, 5.5.6
 func TestRejectionsAreLookedForInOrder(t *testing.T) {
 	m := consent.Requirement{Approvers: []string{"alice", "agent"}, Timeout: 100 * time.Second}
 	q := question(`{}`, m)
@@ -56,6 +57,7 @@ func TestRejectionsAreLookedForInOrder(t *testing.T) {
 	}, names)
 }
 
+// SEMANTICS 5.5.10, 5.5.11
 func TestRejectedAttemptsAreAuditedAndLeaveTheRequestOpen(t *testing.T) {
 	d := newDesk(t)
 	id := d.ask(0, question(`{}`, approvers("alice")))
@@ -73,6 +75,7 @@ func TestRejectedAttemptsAreAuditedAndLeaveTheRequestOpen(t *testing.T) {
 	assert.Equal(t, consent.Accepted, d.approve(2, id, "alice").Resolution)
 }
 
+// SEMANTICS 5.5.1, 5.5.2
 func TestApproverIsAnIDInTheRulesSet(t *testing.T) {
 	d := newDesk(t)
 	id := d.ask(0, question(`{}`, approvers("alice", "bob")))
@@ -83,6 +86,7 @@ func TestApproverIsAnIDInTheRulesSet(t *testing.T) {
 	assert.Equal(t, consent.Accepted, d.approve(1, id, "bob").Resolution)
 }
 
+// SEMANTICS 5.5.1, 5.5.2, 5.5.6
 func TestWithoutApproversAnyIDButThePrincipalMayAnswer(t *testing.T) {
 	d := newDesk(t)
 	id := d.ask(0, question(`{}`, consent.Requirement{}))
@@ -92,6 +96,7 @@ func TestWithoutApproversAnyIDButThePrincipalMayAnswer(t *testing.T) {
 	assert.Equal(t, consent.Accepted, d.approve(1, id, "anybody").Resolution)
 }
 
+// SEMANTICS 5.5.6
 func TestPrincipalApprovesOnlyWhereTheDeclarationAllowsIt(t *testing.T) {
 	d := newDesk(t)
 	assert.Equal(t, consent.Accepted, d.approve(1, d.ask(0, question(`{}`, consent.Requirement{AllowSelf: true})), "agent").Resolution)
@@ -99,6 +104,7 @@ func TestPrincipalApprovesOnlyWhereTheDeclarationAllowsIt(t *testing.T) {
 	d.rejected(consent.NotPermitted, d.approve(1, listed, "agent"))
 }
 
+// SEMANTICS 5.5.7, 5.5.8
 func TestQuorumCountsDistinctIDs(t *testing.T) {
 	d := newDesk(t)
 	id := d.ask(0, question(`{}`, consent.Requirement{Quorum: 3}))
@@ -112,6 +118,7 @@ func TestQuorumCountsDistinctIDs(t *testing.T) {
 	assert.Equal(t, consent.StatusApproved, d.status(id))
 }
 
+// SEMANTICS 5.5.9
 func TestOneDenialEndsTheRequest(t *testing.T) {
 	d := newDesk(t)
 	id := d.ask(0, question(`{}`, consent.Requirement{Quorum: 2}))
@@ -134,6 +141,7 @@ func TestApproverMayThinkBetterOfIt(t *testing.T) {
 	assert.Equal(t, consent.StatusDenied, d.status(id))
 }
 
+// SEMANTICS 5.4.1, 5.4.2, 5.4.3, 5.4.4
 func TestExpiryIsItsOwnOutcome(t *testing.T) {
 	d := newDesk(t)
 	id := d.ask(0, question(`{}`, approvers("alice")))
@@ -150,6 +158,7 @@ func TestExpiryIsItsOwnOutcome(t *testing.T) {
 	assert.Empty(t, d.book.Due(after(1000)))
 }
 
+// SEMANTICS 5.4.4
 func TestLateAnswerIsRejectedThoughNobodyHasLookedAtTheClock(t *testing.T) {
 	d := newDesk(t)
 	id := d.ask(0, question(`{}`, approvers("alice")))
@@ -176,6 +185,7 @@ func TestRequestsRunOutInEmissionOrder(t *testing.T) {
 	assert.Equal(t, "q4", d.book.Open()[0].ID)
 }
 
+// SEMANTICS 5.4.6
 func TestReminderComesOnceAndBeforeExpiry(t *testing.T) {
 	d := newDesk(t)
 	kinds := func(at float64) (kinds []consent.EventKind) {
@@ -222,6 +232,7 @@ func TestCancelledRequestsTakeNoAnswer(t *testing.T) {
 	assert.False(t, ok)
 }
 
+// SEMANTICS 5.7.2, 5.7.4, 5.7.5
 func TestPendingRequestIsJudgedAgainWhenItIsAnswered(t *testing.T) {
 	d := newDesk(t)
 	q := question(`{}`, approvers("alice"))
@@ -263,6 +274,7 @@ func TestPendingRequestIsJudgedAgainWhenItIsAnswered(t *testing.T) {
 	assert.Equal(t, []consent.Change{consent.ChangedTool}, e.Changed)
 }
 
+// SEMANTICS 5.13.1, 5.13.2
 func TestConsentIsOffForAtMostAnHour(t *testing.T) {
 	d := newDesk(t)
 	for name, bad := range map[string][]any{
@@ -286,6 +298,7 @@ func TestConsentIsOffForAtMostAnHour(t *testing.T) {
 	assert.False(t, off(30))
 }
 
+// SEMANTICS 5.5.3
 func TestMemberOfAGroupIsAnApprover(t *testing.T) {
 	d := newDesk(t)
 	ask := func(m consent.Requirement) string { return d.ask(0, question(`{}`, m)) }
@@ -306,6 +319,7 @@ func TestMemberOfAGroupIsAnApprover(t *testing.T) {
 	assert.Equal(t, []any{consent.Accepted, ""}, []any{r.Resolution, r.Entry}, "her id admits her")
 }
 
+// SEMANTICS 5.5.4, 5.5.12
 func TestOnePersonIsOneVoteHoweverManyGroups(t *testing.T) {
 	d := newDesk(t)
 	m, err := consent.Merge(&consent.Requirement{Approvers: []string{"group:finance"}, Quorum: 2})
@@ -324,6 +338,7 @@ func TestOnePersonIsOneVoteHoweverManyGroups(t *testing.T) {
 }
 
 // A grant answers where those who gave it would be admitted by the same entries.
+// SEMANTICS 5.5.12
 func TestGrantOfAGroupAnswersItsEntry(t *testing.T) {
 	for name, c := range map[string]struct {
 		approvers []string
@@ -345,6 +360,7 @@ func TestGrantOfAGroupAnswersItsEntry(t *testing.T) {
 	}
 }
 
+// SEMANTICS 5.5.2, 5.5.3
 func TestGroupsAreIntersectedByEntry(t *testing.T) {
 	_, err := consent.Merge(&consent.Requirement{Approvers: []string{"group:finance"}}, consent.Ask{Approvers: []string{"alice"}})
 	require.ErrorIs(t, err, consent.ErrNobody, "whether alice belongs to finance is not known")

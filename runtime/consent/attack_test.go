@@ -86,6 +86,7 @@ func mutate(r *rand.Rand, v any) any {
 	return pick(r, any("null"), any("true"), any(json.Number("0")), any([]any{v}))
 }
 
+// SEMANTICS 5.2.3
 func TestThousandChangesBetweenApprovalAndExecutionRunNothing(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	changes := 0
@@ -112,6 +113,7 @@ func TestThousandChangesBetweenApprovalAndExecutionRunNothing(t *testing.T) {
 	}
 }
 
+// SEMANTICS 5.1.2
 func TestOneOfTenRacingAnswersIsAccepted(t *testing.T) {
 	for round := range 50 {
 		d := newDesk(t)
@@ -139,6 +141,7 @@ func TestOneOfTenRacingAnswersIsAccepted(t *testing.T) {
 	}
 }
 
+// SEMANTICS 5.1.2
 func TestOfAnswersMadeOfOneStateOneCanBeApplied(t *testing.T) {
 	d := newDesk(t)
 	id := d.ask(0, question(`{}`, consent.Requirement{}))
@@ -159,6 +162,7 @@ func TestOfAnswersMadeOfOneStateOneCanBeApplied(t *testing.T) {
 	assert.Len(t, d.book.Grants(), 1)
 }
 
+// SEMANTICS 5.2.2
 func TestApprovalIsUsedOnceThoughTwoStartAtOnce(t *testing.T) {
 	d := newDesk(t)
 	q := question(`{}`, consent.Requirement{})

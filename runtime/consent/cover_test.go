@@ -9,6 +9,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime/consent"
 )
 
+// SEMANTICS 5.3.5
 func TestExactGrantIsNotUsedForOtherArguments(t *testing.T) {
 	d := granted(t, `{"to":"a"}`, session(consent.CoverExact))
 	_, err := d.book.UseGrant(after(31), "q1", question(`{"to":"b"}`, widest()))
@@ -17,6 +18,7 @@ func TestExactGrantIsNotUsedForOtherArguments(t *testing.T) {
 	require.NoError(t, err)
 }
 
+// SEMANTICS 5.3.6, 5.3.12
 func TestPrefixIsWhereTheMemberBegins(t *testing.T) {
 	d := granted(t, `{}`, session(consent.CoverArgs, where("to", consent.OpPrefix, `"docs/"`)))
 	assert.True(t, d.matches(31, question(`{"to":"docs/docs/"}`, widest())))

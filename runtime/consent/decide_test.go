@@ -9,6 +9,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime/consent"
 )
 
+// SEMANTICS 5.1.2
 func TestResolvedRequestTakesNoFurtherAnswerWhoeverMadeTheEvent(t *testing.T) {
 	d := newDesk(t)
 	id := d.ask(0, question(`{}`, approvers("alice", "bob")))
@@ -19,6 +20,7 @@ func TestResolvedRequestTakesNoFurtherAnswerWhoeverMadeTheEvent(t *testing.T) {
 	assert.Equal(t, consent.StatusDenied, d.status(id))
 }
 
+// SEMANTICS 5.1.2
 func TestResolvedRequestRefusesAFurtherAnswer(t *testing.T) {
 	for _, first := range []bool{true, false} {
 		for _, second := range []bool{true, false} {
@@ -34,6 +36,7 @@ func TestResolvedRequestRefusesAFurtherAnswer(t *testing.T) {
 	}
 }
 
+// SEMANTICS 5.2.7
 func TestQuorumOfAnEditHasNoVotesForWhatItReplaced(t *testing.T) {
 	d := newDesk(t)
 	m := consent.Requirement{Quorum: 3, AllowEdit: true}

@@ -236,6 +236,7 @@ func play(t testing.TB, seed uint64, steps int) *duel {
 	return d
 }
 
+// SEMANTICS 5.3.7
 func TestBookAnswersLikeTheSlowModel(t *testing.T) {
 	count := map[string]int{}
 	for seed := range uint64(300) {

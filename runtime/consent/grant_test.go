@@ -25,6 +25,7 @@ func granted(t *testing.T, args string, o consent.Offer) *desk {
 	return d
 }
 
+// SEMANTICS 5.3.2, 5.3.3
 func TestGrantForADurationCountsFromTheApprovalAndIsInvalidAtTheEndInstant(t *testing.T) {
 	d := granted(t, `{"to":"a"}`, lasting(60))
 	q := question(`{"to":"a"}`, widest())
@@ -34,6 +35,7 @@ func TestGrantForADurationCountsFromTheApprovalAndIsInvalidAtTheEndInstant(t *te
 	assert.False(t, d.matches(89, question(`{"to":"b"}`, widest())))
 }
 
+// SEMANTICS 5.3.4, 5.3.9
 func TestGrantForASessionHasNoEnd(t *testing.T) {
 	d := granted(t, `{"to":"a"}`, session(consent.CoverExact))
 	q := question(`{"to":"a"}`, widest())
@@ -41,6 +43,7 @@ func TestGrantForASessionHasNoEnd(t *testing.T) {
 	assert.True(t, d.matches(1e9, q))
 }
 
+// SEMANTICS 5.3.1
 func TestOnceIgnoresTheCoverAndLeavesNoGrant(t *testing.T) {
 	d := newDesk(t)
 	q := question(`{}`, approvers("alice")) // exact at most
@@ -63,6 +66,7 @@ func TestTermsWithoutEffectAreNotStored(t *testing.T) {
 	assert.Empty(t, r.Granted.Expires)
 }
 
+// SEMANTICS 5.3.5
 func TestCoverExactIsEqualArguments(t *testing.T) {
 	d := granted(t, `{"to":"a","n":1}`, session(consent.CoverExact))
 	assert.True(t, d.matches(31, question(`{"n":1.0,"to":"a"}`, widest())))
@@ -74,6 +78,7 @@ func TestCoverExactIsEqualArguments(t *testing.T) {
 	assert.False(t, d.matches(31, broken))
 }
 
+// SEMANTICS 5.3.6
 func TestCoverArgsIsPredicatesThatAreAllMet(t *testing.T) {
 	for _, tc := range []struct {
 		name   string
@@ -116,11 +121,13 @@ func TestCoverArgsIsPredicatesThatAreAllMet(t *testing.T) {
 	}
 }
 
+// SEMANTICS 5.3.7, 5.3.9
 func TestCoverToolIsEveryCallOfTheTool(t *testing.T) {
 	d := granted(t, `{}`, session(consent.CoverTool))
 	assert.True(t, d.matches(31, question(`{"anything":1}`, widest())))
 }
 
+// SEMANTICS 1.1.1, 4.21.2
 func TestGrantIsOfItsToolSessionPrincipalAgentAndDeclaration(t *testing.T) {
 	d := granted(t, `{}`, session(consent.CoverTool))
 	for name, change := range map[string]func(*consent.Call){
@@ -136,6 +143,7 @@ func TestGrantIsOfItsToolSessionPrincipalAgentAndDeclaration(t *testing.T) {
 	}
 }
 
+// SEMANTICS 5.3.8
 func TestDeclarationCapsTheCover(t *testing.T) {
 	args := session(consent.CoverArgs, where("to", consent.OpEqual, `"a"`))
 	offers := []consent.Offer{session(consent.CoverExact), args, session(consent.CoverTool)}
@@ -158,6 +166,7 @@ func TestDeclarationCapsTheCover(t *testing.T) {
 	d.rejected(consent.InvalidInput, d.decide(1, id, consent.Answer{By: "alice", Approve: true, Offer: lasting(0)}))
 }
 
+// SEMANTICS 5.3.12
 func TestGrantCarriesItsFieldsAndIsShownBeforeItIsStored(t *testing.T) {
 	d := newDesk(t)
 	q := question(`{"to":"a"}`, widest())
@@ -187,6 +196,7 @@ func TestGrantCarriesItsFieldsAndIsShownBeforeItIsStored(t *testing.T) {
 	assert.ErrorIs(t, err, consent.ErrNoGrant)
 }
 
+// SEMANTICS 5.3.12
 func TestRevokedGrantAnswersNothing(t *testing.T) {
 	d := granted(t, `{}`, lasting(60))
 	q := question(`{}`, widest())
@@ -205,6 +215,7 @@ func TestRevokedGrantAnswersNothing(t *testing.T) {
 	assert.Equal(t, []any{after(33), "bob", false}, []any{g.Revoked, g.RevokedBy, g.Live(after(34))})
 }
 
+// SEMANTICS 5.7.9
 func TestGrantsDieWithTheRuleThatAsked(t *testing.T) {
 	d := newDesk(t)
 	q := question(`{}`, widest())
@@ -238,6 +249,7 @@ func TestGrantsDieWithTheRuleThatAsked(t *testing.T) {
 	assert.False(t, d.book.Grants()[0].Live(after(6)))
 }
 
+// SEMANTICS 5.3.8
 func TestGrantAnswersNothingThatItsGiversCouldNotAnswerNow(t *testing.T) {
 	d := granted(t, `{}`, session(consent.CoverTool))
 	for name, m := range map[string]consent.Requirement{
@@ -251,6 +263,7 @@ func TestGrantAnswersNothingThatItsGiversCouldNotAnswerNow(t *testing.T) {
 	assert.True(t, d.matches(31, q))
 }
 
+// SEMANTICS 5.3.12
 func TestGrantOfAQuorumIsWhatEachOfItHasOffered(t *testing.T) {
 	prefix, sum := where("to", consent.OpPrefix, `"a"`), where("sum", consent.OpGreater, `1`)
 	hour, minute := lasting(3600), lasting(60)
@@ -304,6 +317,7 @@ func TestGrantOfAnEditCoversWhatWasEdited(t *testing.T) {
 
 // TestAGrantLastsNoLongerThanDeclared rejects one that would, also with an edit,
 // and leaves the request open.
+// SEMANTICS 8.1.13
 func TestAGrantLastsNoLongerThanDeclared(t *testing.T) {
 	for declared, most := range map[time.Duration]time.Duration{0: consent.DefaultMaxFor, time.Hour: time.Hour} {
 		d := newDesk(t)

@@ -23,6 +23,7 @@ func asked() *consent.Question {
 
 // An approval outlives every edit of the policy that asks the same question, and
 // no other one.
+// SEMANTICS 5.7.3, 5.7.5
 func TestWhatIsAQuestion(t *testing.T) {
 	for name, c := range map[string]struct {
 		edit func(*consent.Question)
@@ -75,6 +76,7 @@ func TestWhatIsAQuestion(t *testing.T) {
 }
 
 // An edit is asked about by the policy as it is then, and bound to that.
+// SEMANTICS 5.7.5
 func TestEditIsBoundToTheQuestionAboutIt(t *testing.T) {
 	requirement := approvers("alice")
 	requirement.AllowEdit = true

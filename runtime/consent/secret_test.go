@@ -17,6 +17,7 @@ func secretCall() *secretArgs {
 	return &secretArgs{To: "a <b>", Token: "hünter2", Pin: 4711, Flag: true, Keys: wire.Raw(`{"k":[1,"two"]}`)}
 }
 
+// SEMANTICS 5.9.1
 func TestSensitiveMembersAreShownAsLengthAndSaltedDigest(t *testing.T) {
 	shown, err := consent.Show(key, secretCall())
 	require.NoError(t, err)
@@ -42,6 +43,7 @@ func TestSensitiveMembersAreShownAsLengthAndSaltedDigest(t *testing.T) {
 	assert.NotEqual(t, string(shown), string(other), "the digest is salted")
 }
 
+// SEMANTICS 5.9.2
 func TestDeclarationRevealsMembersToApprovers(t *testing.T) {
 	shown, err := consent.Show(key, secretCall(), "token", "keys")
 	require.NoError(t, err)
@@ -54,6 +56,7 @@ func TestDeclarationRevealsMembersToApprovers(t *testing.T) {
 	}
 }
 
+// SEMANTICS 5.9.1
 func TestDigestThatIsShownIsNotThatOfTheArguments(t *testing.T) {
 	q := question(`{}`, widest())
 	q.Call.Args = allSecret{}
@@ -100,6 +103,7 @@ func TestSensitivePartsAreMaskedWhereverTheyAre(t *testing.T) {
 	assert.Equal(t, []string{"/a~1b/1"}, r.Masked)
 }
 
+// SEMANTICS 5.9.3
 func TestSensitiveValuesNeverEnterEvents(t *testing.T) {
 	d := newDesk(t)
 	q := question(`{}`, consent.Requirement{MaxCover: consent.CoverTool, AllowEdit: true, Quorum: 2})
@@ -126,6 +130,7 @@ func TestSensitiveValuesNeverEnterEvents(t *testing.T) {
 	assert.NotEqual(t, r.ArgsDigest, other.Asked.ArgsDigest, "nobody finds a short secret by trying")
 }
 
+// SEMANTICS 5.9.3
 func TestPredicateCannotNameWhatIsSensitive(t *testing.T) {
 	d := newDesk(t)
 	q := question(`{}`, widest())
@@ -144,6 +149,7 @@ func TestPredicateCannotNameWhatIsSensitive(t *testing.T) {
 	assert.False(t, blind.matches(31, q), "and meets nothing when it came in by another call")
 }
 
+// SEMANTICS 5.3.8, 5.5.2, 5.5.5
 func TestMergeNarrowsAndNeverWidens(t *testing.T) {
 	declared := &consent.Requirement{Approvers: []string{"bob", "alice", "carol"}, Quorum: 1, Timeout: time.Minute, MaxCover: consent.CoverArgs, AllowEdit: true, AllowSelf: true}
 	wide := consent.Ask{ID: "wide", Timeout: time.Hour, MaxCover: consent.CoverTool}
@@ -166,6 +172,7 @@ func TestMergeNarrowsAndNeverWidens(t *testing.T) {
 	assert.Equal(t, consent.Requirement{Approvers: []string{"dan"}, Quorum: 1, Timeout: consent.DefaultTimeout, MaxFor: consent.DefaultMaxFor}, m, "what declares no consent allows the narrowest")
 }
 
+// SEMANTICS 5.5.5
 func TestNobodyIsAskedWhereNobodyCouldAgree(t *testing.T) {
 	for _, tc := range []struct {
 		declared *consent.Requirement

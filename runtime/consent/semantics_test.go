@@ -15,6 +15,7 @@ import (
 // The tests of this file and of grant_test.go are named after the sentences of
 // the specification of consent.
 
+// SEMANTICS 5.1.1
 func TestRequestIsRecordedThenApproversAreNotified(t *testing.T) {
 	d := newDesk(t)
 	q := question(`{"to":"a"}`, approvers("alice"))
@@ -46,6 +47,7 @@ func TestRequestCarriesWhatAnApproverNeeds(t *testing.T) {
 	assert.Len(t, d.book.Open(), 1)
 }
 
+// SEMANTICS 5.2.1
 func TestApprovalBindsTheDigestOfEverything(t *testing.T) {
 	for name, tc := range map[string]struct {
 		change func(*consent.Call)
@@ -81,6 +83,7 @@ func TestApprovalBindsTheDigestOfEverything(t *testing.T) {
 
 // TestApprovalBindsAProgram: an approval of a command is one of its program; where there is none the
 // digests are those that were recorded before commands were.
+// SEMANTICS 5.2.12
 func TestApprovalBindsAProgram(t *testing.T) {
 	run := func(approved, now, args string) consent.Event {
 		d := newDesk(t)
@@ -132,6 +135,7 @@ func TestChangesAreListedInOrder(t *testing.T) {
 	assert.Equal(t, []string{"tool", "declaration", "args", "program", "preview", "principal", "session", "question", "expired", "request"}, names)
 }
 
+// SEMANTICS 5.2.1
 func TestApprovalBindsExpiryAndNonce(t *testing.T) {
 	q := question(`{}`, approvers("alice"))
 	digest := func(nonce string, at float64) consent.Digest {
@@ -144,6 +148,7 @@ func TestApprovalBindsExpiryAndNonce(t *testing.T) {
 	assert.NotEqual(t, digest("n", 0), digest("n", 1))
 }
 
+// SEMANTICS 5.2.1, 5.2.3
 func TestStoredRequestThatWasChangedFitsItsDigestNoMore(t *testing.T) {
 	other := question(`{"to":"mallory"}`, approvers("alice"))
 	others, err := newDesk(t).book.Ask(start, "q1", "n", other)
@@ -186,6 +191,7 @@ func TestStoredRequestThatWasChangedFitsItsDigestNoMore(t *testing.T) {
 	}
 }
 
+// SEMANTICS 5.2.1
 func TestDigestsAreThoseOfEarlierVersions(t *testing.T) {
 	q := question(`{"to":"a","n":1}`, approvers("alice"))
 	e, err := newDesk(t).book.Ask(start, "q1", "n", q)
@@ -198,6 +204,7 @@ func TestDigestsAreThoseOfEarlierVersions(t *testing.T) {
 	assert.Equal(t, "fc43f78c592d32a867093afb2bfb68bb55d1c4e64f65bba6af5a37ffef0ddec6", e.Asked.Binding.String())
 }
 
+// SEMANTICS 5.2.2, 5.3.1
 func TestApprovalIsOfSingleUse(t *testing.T) {
 	d := newDesk(t)
 	q := question(`{"to":"a"}`, approvers("alice"))
@@ -233,6 +240,7 @@ func TestEqualArgumentsAreTheSameHoweverTheyAreWritten(t *testing.T) {
 	assert.Equal(t, consent.EventUsed, d.use(2, id, c).Kind)
 }
 
+// SEMANTICS 5.2.1
 func TestApprovalThatIsTooOldDoesNotHold(t *testing.T) {
 	d := newDesk(t)
 	q := question(`{}`, approvers("alice"))
@@ -247,6 +255,7 @@ func edited(q *consent.Question, args string, m consent.Requirement) *consent.Ed
 	return &consent.Edit{Question: next}
 }
 
+// SEMANTICS 5.2.6, 5.2.7
 func TestEditedArgumentsAreBoundAnewAndResetAQuorum(t *testing.T) {
 	d := newDesk(t)
 	m := consent.Requirement{Quorum: 2, AllowEdit: true}
@@ -281,6 +290,7 @@ func TestEditOfTheOnlyApproverIsAccepted(t *testing.T) {
 	assert.Equal(t, q.Reasons, got.Reasons)
 }
 
+// SEMANTICS 5.2.4
 func TestEditThatIsInvalidLeavesTheRequestAsItWas(t *testing.T) {
 	d := newDesk(t)
 	m := consent.Requirement{AllowEdit: true, Quorum: 2}
@@ -298,6 +308,7 @@ func TestEditThatIsInvalidLeavesTheRequestAsItWas(t *testing.T) {
 	assert.Equal(t, before, now)
 }
 
+// SEMANTICS 5.2.5
 func TestEditedArgumentsAreJudgedAnew(t *testing.T) {
 	d := newDesk(t)
 	q := question(`{"sum":9}`, consent.Requirement{AllowEdit: true, MaxCover: consent.CoverTool})
@@ -312,6 +323,7 @@ func TestEditedArgumentsAreJudgedAnew(t *testing.T) {
 	assert.Equal(t, consent.Accepted, d.approve(3, id, "alice").Resolution)
 }
 
+// SEMANTICS 5.2.8
 func TestToolCannotBeChangedByAnEdit(t *testing.T) {
 	for name, change := range map[string]func(*consent.Call){
 		"tool": func(c *consent.Call) { c.Tool = "other" }, "pin": func(c *consent.Call) { c.Pin = "x" },

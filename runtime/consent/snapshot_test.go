@@ -11,15 +11,9 @@ import (
 
 	"github.com/ambit-tools/ambit/internal/battery"
 	"github.com/ambit-tools/ambit/runtime/consent"
-	"github.com/ambit-tools/ambit/runtime/internal/mutant"
 )
 
 func TestMain(m *testing.M) { battery.Main(m) }
-
-// TestMutants builds the patches of testdata/mutants and wants each to be noticed by the tests that it names.
-func TestMutants(t *testing.T) {
-	mutant.Noticed(t, "../..", "./runtime/consent", "2m", nil)
-}
 
 // restored returns the book that a snapshot of b makes, once it was written and read.
 func restored(t testing.TB, b *consent.Book) *consent.Book {
@@ -99,6 +93,7 @@ func TestSnapshotsThatNoBookHas(t *testing.T) {
 
 // TestAnEventOfAPrunedGrant changes nothing: the clock that the grant was pruned by was set back, and the grant was used. A book that
 // was not pruned knows all of its grants.
+// SEMANTICS 6.14.6
 func TestAnEventOfAPrunedGrant(t *testing.T) {
 	d := newDesk(t)
 	d.decide(1, d.ask(0, question(`{}`, widest())), consent.Answer{By: "alice", Approve: true, Offer: lasting(50)})

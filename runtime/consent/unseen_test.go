@@ -12,6 +12,7 @@ import (
 
 // TestNobodyApprovesAnEditUnseen: an approval counts for the terms that it names. One that names none
 // counts for what was asked and for an edit of its own approver. A denial needs no terms.
+// SEMANTICS 5.2.9
 func TestNobodyApprovesAnEditUnseen(t *testing.T) {
 	d := newDesk(t)
 	m := consent.Requirement{Quorum: 2, AllowEdit: true}
@@ -46,6 +47,7 @@ func TestNobodyApprovesAnEditUnseen(t *testing.T) {
 
 // TestMaskIsNoSecret: an edit in which the mask of a sensitive value stands for one, moved or made up, is
 // no valid input. In what is not sensitive the same text is a text.
+// SEMANTICS 5.2.10
 func TestMaskIsNoSecret(t *testing.T) {
 	d := newDesk(t)
 	m := consent.Requirement{AllowEdit: true}

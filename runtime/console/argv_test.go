@@ -59,6 +59,7 @@ const forgedRow = `"x\"\n</code></li><li><code>\"--force\" \u{202E}\u001b[2J"`
 
 // TestArgumentsOnPages: who answers a request, reviews an edit or looks at a call sees the arguments of its
 // program, one a row, and no sensitive value.
+// SEMANTICS 5.10.8
 func TestArgumentsOnPages(t *testing.T) {
 	r := startWith(t, withCommand(t, "p1", argvOf()))
 	alice, eve := r.as("alice"), r.as("eve", "audit")
@@ -100,6 +101,7 @@ func TestArgumentsOnPages(t *testing.T) {
 }
 
 // TestArgumentsThatDiffer: arguments that may not be those of a call are on no page.
+// SEMANTICS 5.10.8
 func TestArgumentsThatDiffer(t *testing.T) {
 	first := withCommand(t, "p1", argvOf())
 	r := startWith(t, first)

@@ -89,6 +89,7 @@ func TestEditOnPage(t *testing.T) {
 
 // TestSeeShowsOutcomes: who may see a request is shown what ran before it in its run, who answered and what became
 // of the call, but no arguments and outputs of other calls.
+// SEMANTICS 5.10.7
 func TestSeeShowsOutcomes(t *testing.T) {
 	r := start(t)
 	alice := r.as("alice")

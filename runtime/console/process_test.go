@@ -18,6 +18,7 @@ import (
 
 // TestAProcessThatRunsIsShown: the page of a call has the process that runs for it, with what its last
 // heartbeat told and until when it may run; afterwards what it used.
+// SEMANTICS 6.13.4
 func TestAProcessThatRunsIsShown(t *testing.T) {
 	var runner *runtimetest.FakeRunner
 	command := withCommand(t, "p1", argvOf())

@@ -14,6 +14,7 @@ func aliased(alias string, former ...string) func(*runtime.Spec) {
 }
 
 // TestCallsByAlias: a call by any name of a tool is a call of the tool, under its name.
+// SEMANTICS 1.5.1
 func TestCallsByAlias(t *testing.T) {
 	r := newRig(t, readTool(okRead, aliased("readFile", "read_it", "old_read")))
 	turn := r.turn()
@@ -33,6 +34,7 @@ func TestCallsByAlias(t *testing.T) {
 	assert.Equal(t, runtime.ReasonUnknownTool, turn.Execute(t.Context(), callOf("x", "readfile", goodInput)).Reason)
 }
 
+// SEMANTICS 1.5.1
 func TestRegistryRefusesNamesOfTwoTools(t *testing.T) {
 	_, err := runtime.NewRegistry(
 		readTool(okRead, named("a"), aliased("b")),
@@ -48,6 +50,7 @@ func TestRegistryRefusesNamesOfTwoTools(t *testing.T) {
 }
 
 // TestNotesOfDeprecatedTools: the outcome and its event say what to do instead, however the call ends.
+// SEMANTICS 1.5.2
 func TestNotesOfDeprecatedTools(t *testing.T) {
 	old := &runtime.Deprecation{Since: "1.2.0", Use: "fetch", RemoveIn: "2.0.0", Message: "It reads more."}
 	r := newRig(t,

@@ -42,6 +42,7 @@ func hashOf(text string) string {
 	return hex.EncodeToString(sum[:])
 }
 
+// SEMANTICS 8.1.15
 func TestLongOutputsAreStoredAside(t *testing.T) {
 	r := storing(t, new(runtime.MemoryArtifacts), readTool(longRead, over(300)))
 	run := r.run()

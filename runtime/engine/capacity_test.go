@@ -76,6 +76,7 @@ func newQueueRig(t *testing.T, concurrency, queue int) *queueRig {
 
 // TestQueueIsBounded fills the slots and the queue of a tool: one more call is
 // refused at once, before the policy and the journal, and its id is not used up.
+// SEMANTICS 6.3.4, 6.3.5, 6.3.6, 8.1.11
 func TestQueueIsBounded(t *testing.T) {
 	for name, tc := range map[string]struct{ concurrency, queue, room int }{
 		"default":  {2, 0, 10},
@@ -141,6 +142,7 @@ func (r *queueRig) refuse(t *testing.T, room int) {
 // TestCallsInFlightAreBounded fills an executor with calls whose handlers run and with
 // one whose handler runs on after its call has ended. A call that waits for consent, a
 // repeated call and the answer to a request do not count.
+// SEMANTICS 6.3.4, 6.3.5
 func TestCallsInFlightAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		free := make(chan struct{})
@@ -180,6 +182,7 @@ func TestCallsInFlightAreBounded(t *testing.T) {
 }
 
 // TestRetryAfterIsAnEstimate: a place becomes free when a handler has returned.
+// SEMANTICS 6.3.6
 func TestRetryAfterIsAnEstimate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, sleepy(90*time.Second, func(s *runtime.Spec) {

@@ -98,6 +98,7 @@ func TestCommandsOfOtherProcesses(t *testing.T) {
 	assert.Empty(t, r.allFaults())
 }
 
+// SEMANTICS 5.5.10
 func TestCommandsThatAreRejected(t *testing.T) {
 	r := recovered(t, new(journal.Memory), readTool(okRead))
 	r.turn().Execute(t.Context(), callOf("c1", "file_read", goodInput))

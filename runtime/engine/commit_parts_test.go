@@ -156,6 +156,7 @@ func transacting(t *testing.T, j journal.Journal, l *ledgerOfWrites, tools ...*r
 	return r
 }
 
+// SEMANTICS 6.8.1
 func TestWritesStandWhenTheCallCompletes(t *testing.T) {
 	l := &ledgerOfWrites{}
 	j := new(journal.Memory)
@@ -176,6 +177,7 @@ func TestWritesStandWhenTheCallCompletes(t *testing.T) {
 	}, kinds)
 }
 
+// SEMANTICS 2.1.6
 func TestWritesAreTakenBack(t *testing.T) {
 	bad := errors.New("bad")
 	invalid := func(context.Context, *readInput) (*readOutput, error) { return &readOutput{Size: -1}, nil }
@@ -211,6 +213,7 @@ func TestWritesAreTakenBack(t *testing.T) {
 	}
 }
 
+// SEMANTICS 6.1.3
 func TestTimeoutIsTakenBackAtTheDeadline(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := &ledgerOfWrites{}
@@ -254,6 +257,7 @@ func TestRollbackThatHangs(t *testing.T) {
 }
 
 // TestAftermath stops the process at each step of a transaction.
+// SEMANTICS 6.7.4, 6.8.1, 6.8.4
 func TestAftermath(t *testing.T) {
 	errStop := errors.New("the process has died")
 	for name, c := range map[string]struct {
@@ -298,6 +302,7 @@ func TestAftermath(t *testing.T) {
 }
 
 // TestOneForeignTransaction: of two, one could be committed when the other fails.
+// SEMANTICS 6.8.2
 func TestOneForeignTransaction(t *testing.T) {
 	a, b := &ledgerOfWrites{foreign: true}, &ledgerOfWrites{foreign: true}
 	one := writeTool(a, okRead)

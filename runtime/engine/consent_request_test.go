@@ -70,6 +70,7 @@ var edits = map[string]struct {
 
 // TestApprovalOutlivesEditsThatDoNotConcernIt edits the policy while a request is
 // pending, in the same process and across a restart.
+// SEMANTICS 5.7.3, 5.7.7, 5.7.8
 func TestApprovalOutlivesEditsThatDoNotConcernIt(t *testing.T) {
 	for name, c := range edits {
 		for _, restart := range []bool{false, true} {
@@ -102,6 +103,7 @@ func TestApprovalOutlivesEditsThatDoNotConcernIt(t *testing.T) {
 
 // TestBothRevisionsAreRecorded: the journal has the revision of the policy that asked,
 // and the revision of the policy that let the call run.
+// SEMANTICS 5.7.1, 5.7.4
 func TestBothRevisionsAreRecorded(t *testing.T) {
 	policy := &reloaded{askedBy("v1")}
 	r := newRigWith(t, policy, []*runtime.Tool{readTool(okRead)}, engine.WithPendingRequests())
@@ -153,6 +155,7 @@ func TestQuorumOutlivesAnEdit(t *testing.T) {
 
 // TestEditAfterAReload binds edited arguments to what the policy asks about them
 // when they are edited.
+// SEMANTICS 5.7.5
 func TestEditAfterAReload(t *testing.T) {
 	policy := &reloaded{askedBy("v1")}
 	r := newRigWith(t, policy, []*runtime.Tool{readTool(okRead, asking())}, engine.WithPendingRequests())
@@ -184,6 +187,7 @@ func TestEditAfterAReload(t *testing.T) {
 
 // TestDecideSaysThatTheCallGoesOn: an approver that does not wait for the outcome gets
 // none.
+// SEMANTICS 5.7.8
 func TestDecideSaysThatTheCallGoesOn(t *testing.T) {
 	started, release := make(chan struct{}), make(chan struct{})
 	r := newInbox(t, readTool(func(ctx context.Context, in *readInput) (*readOutput, error) {

@@ -39,6 +39,7 @@ func newInbox(t *testing.T, tools ...*runtime.Tool) *rig {
 
 func yes(by string) action.Answer { return action.Answer{By: operator.Program(by), Approve: true} }
 
+// SEMANTICS 5.5.10
 func TestConsentIsGiven(t *testing.T) {
 	r := newInbox(t, readTool(okRead, asking()))
 	run := r.run()
@@ -71,6 +72,7 @@ func TestConsentIsGiven(t *testing.T) {
 }
 
 // TestPatience: a caller waits for an answer as long as ConsentWait allows.
+// SEMANTICS 5.4.5
 func TestPatience(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var r *rig
@@ -142,6 +144,7 @@ func waysOut() map[string]func(w *waiting) {
 
 // TestReservationsAreReleased ends a call in every way before its handler was started:
 // none of its reservations is left.
+// SEMANTICS 4.2.4
 func TestReservationsAreReleased(t *testing.T) {
 	ways := waysOut()
 	if *journaled {
@@ -181,6 +184,7 @@ func TestReservationsAreReleased(t *testing.T) {
 }
 
 // TestNobodyToAsk: a call is denied when none of its approvers can be notified.
+// SEMANTICS 5.1.3
 func TestNobodyToAsk(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		broken := runtime.ApproverFunc(func(context.Context, *runtime.ConsentRequest) error { return errors.New("no terminal") })
@@ -197,6 +201,7 @@ func TestNobodyToAsk(t *testing.T) {
 
 // TestOneApproverIsEnough: a call waits as long as one of its approvers could be
 // notified.
+// SEMANTICS 5.1.3
 func TestOneApproverIsEnough(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		broken := runtime.ApproverFunc(func(context.Context, *runtime.ConsentRequest) error { return errors.New("no terminal") })
@@ -215,6 +220,7 @@ func TestOneApproverIsEnough(t *testing.T) {
 
 // TestChangedArgumentsDoNotRun changes arguments between the approval and the
 // execution, in the very value that the handler would get.
+// SEMANTICS 5.2.3
 func TestChangedArgumentsDoNotRun(t *testing.T) {
 	var ran atomic.Int32
 	tool := readTool(func(ctx context.Context, in *readInput) (*readOutput, error) { ran.Add(1); return okRead(ctx, in) }, asking())
@@ -249,6 +255,7 @@ func TestChangedArgumentsDoNotRun(t *testing.T) {
 }
 
 // TestRacingAnswers gives ten answers concurrently: one is accepted.
+// SEMANTICS 5.1.2
 func TestRacingAnswers(t *testing.T) {
 	for range 50 {
 		var ran atomic.Int32
@@ -277,6 +284,7 @@ func TestRacingAnswers(t *testing.T) {
 
 // TestPreviewIsBound: a call runs only when its preview is still the one that was
 // approved.
+// SEMANTICS 5.2.1
 func TestPreviewIsBound(t *testing.T) {
 	shown := "12 lines"
 	var ran int
@@ -342,6 +350,7 @@ func TestEditIsJudged(t *testing.T) {
 	assert.Equal(t, "too_much", res.Outcome.Detail.Rule)
 }
 
+// SEMANTICS 5.13.2, 5.13.3
 func TestConsentOff(t *testing.T) {
 	r := newInbox(t, readTool(okRead, asking()))
 	turn := r.run().Turn(engine.TurnConfig{})

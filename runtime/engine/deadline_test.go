@@ -14,6 +14,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime/engine"
 )
 
+// SEMANTICS 2.1.5, 2.2.2, 6.1.3, 6.1.6, 6.1.7
 func TestHandlerIgnoresItsDeadline(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		wrote := false
@@ -57,6 +58,7 @@ func TestHandlerIgnoresItsDeadline(t *testing.T) {
 
 // TestOnlyAnswersComeBeforeTheBlock repeats a call that timed out, in its turn: the
 // answer names the first call, and not the next turn.
+// SEMANTICS 3.1.2
 func TestOnlyAnswersComeBeforeTheBlock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, sleepy(5*time.Second+1, func(s *runtime.Spec) {
@@ -83,6 +85,7 @@ func TestOnlyAnswersComeBeforeTheBlock(t *testing.T) {
 	})
 }
 
+// SEMANTICS 1.1.3
 func TestRetryableTimeoutDoesNotBlock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, readTool(func(ctx context.Context, in *readInput) (*readOutput, error) {
@@ -101,6 +104,7 @@ func TestRetryableTimeoutDoesNotBlock(t *testing.T) {
 	})
 }
 
+// SEMANTICS 1.1.3, 3.4.1, 3.4.2
 func TestBudget(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, readTool(func(ctx context.Context, in *readInput) (*readOutput, error) {
@@ -190,6 +194,7 @@ func TestLateFaultsAreReported(t *testing.T) {
 	})
 }
 
+// SEMANTICS 8.1.8
 func TestWriteThatOutlivesItsGrace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		commit := func(d time.Duration) readFunc {
@@ -216,6 +221,7 @@ func TestWriteThatOutlivesItsGrace(t *testing.T) {
 	})
 }
 
+// SEMANTICS 6.1.5
 func TestNoCommitAfterTheOutcome(t *testing.T) {
 	var later context.Context
 	r := newRig(t, readTool(func(ctx context.Context, in *readInput) (*readOutput, error) {

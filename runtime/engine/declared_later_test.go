@@ -16,6 +16,7 @@ import (
 
 // TestUndoneCallsUnderLaterDeclarations: recovery reads the record of an undone call
 // under any later declaration of its tool.
+// SEMANTICS 6.5.1
 func TestUndoneCallsUnderLaterDeclarations(t *testing.T) {
 	grouped := func(s *runtime.Spec) { s.Rules.ExclusiveGroups = []string{"g"} }
 	for name, change := range map[string]func(*runtime.Spec){

@@ -15,6 +15,7 @@ import (
 
 // TestDefaultsOfTheEngine checks the values that apply when neither a declaration nor
 // the program sets one (SEMANTICS section 8).
+// SEMANTICS 8.1.1, 8.1.2, 8.1.3, 8.1.4, 8.1.5, 8.1.6, 8.1.8, 8.1.9, 8.1.10, 8.1.12, 8.1.16, 8.1.17
 func TestDefaultsOfTheEngine(t *testing.T) {
 	for name, row := range map[string]struct{ want, have time.Duration }{
 		"deadline":          {45 * time.Second, (&tools.Tool{Spec: new(runtime.Spec)}).Deadline()},

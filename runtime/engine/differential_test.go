@@ -258,6 +258,7 @@ func (d *duel) undo() {
 // TestExecutorEqualsMachine makes random calls under random rules through an executor
 // and against the rule machine: the answers are equal. So are the answers of machines
 // that are rebuilt from the events of a random prefix.
+// SEMANTICS 2.1.2
 func TestExecutorEqualsMachine(t *testing.T) {
 	for range 300 {
 		seed := rand.Uint64()

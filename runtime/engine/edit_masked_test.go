@@ -16,6 +16,7 @@ import (
 
 // TestEditKeepsMaskedValues: an approver who sends back what was shown, with another member changed, keeps
 // the secret that the mask stands for. The mask anywhere else is no secret.
+// SEMANTICS 5.2.10
 func TestEditKeepsMaskedValues(t *testing.T) {
 	const password = "hunter2\"tricky"
 	var got loginInput
@@ -65,6 +66,7 @@ func TestEditKeepsMaskedValues(t *testing.T) {
 
 // TestUnseenEditIsNotApproved: with a quorum of two, who was shown the call as it was asked does not
 // approve the edit of the other one.
+// SEMANTICS 5.2.9
 func TestUnseenEditIsNotApproved(t *testing.T) {
 	r := newInbox(t, readTool(okRead, asking(func(c *runtime.Consent) { c.Quorum = 2 })))
 	out := r.run().Turn(engine.TurnConfig{}).Execute(t.Context(), callOf("c1", "file_read", goodInput))

@@ -109,6 +109,7 @@ func TestEndedSession(t *testing.T) {
 }
 
 // TestEndOfASessionWithoutAJournal: the Session itself refuses.
+// SEMANTICS 1.4.5
 func TestEndOfASessionWithoutAJournal(t *testing.T) {
 	r := newRig(t, readTool(okRead))
 	s := r.exec.Session(engine.SessionConfig{ID: "s"})
@@ -126,6 +127,7 @@ func TestEndOfASessionWithoutAJournal(t *testing.T) {
 }
 
 // TestEndOfASessionEndsItsCalls: a call that runs gets its outcome, and End waits for its handler as long as ctx allows.
+// SEMANTICS 1.4.5
 func TestEndOfASessionEndsItsCalls(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var j journal.Memory
@@ -154,6 +156,7 @@ func TestEndOfASessionEndsItsCalls(t *testing.T) {
 }
 
 // TestEndOfASessionWaitsForUndos: an undo that runs is settled, and no other one begins.
+// SEMANTICS 1.4.5
 func TestEndOfASessionWaitsForUndos(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var j journal.Memory
@@ -185,6 +188,7 @@ func TestEndOfASessionWaitsForUndos(t *testing.T) {
 }
 
 // TestUnknownCallOfAnEndedSession: what became of it can still be said, also after a restart.
+// SEMANTICS 1.4.5
 func TestUnknownCallOfAnEndedSession(t *testing.T) {
 	for _, restarts := range []int{0, 1} {
 		var j journal.Memory

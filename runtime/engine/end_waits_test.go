@@ -95,6 +95,7 @@ var leftBehind = map[string]func(w *waitingWorld){
 
 // TestEndWaitsForAllThatRuns: Session.End waits for what an earlier Run.Close, a deadline or a caller gave up, with a
 // journal and without.
+// SEMANTICS 1.4.8
 func TestEndWaitsForAllThatRuns(t *testing.T) {
 	for name, leave := range leftBehind {
 		for _, recorded := range []bool{true, false} {
@@ -127,6 +128,7 @@ func TestEndWaitsForAllThatRuns(t *testing.T) {
 }
 
 // TestEndWaitsForAReconcileHandler that did not return in time, so that the start went on without it.
+// SEMANTICS 1.4.8
 func TestEndWaitsForAReconcileHandler(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var s shared
@@ -154,6 +156,7 @@ func (w *waitingWorld) requireNothingHeld() {
 
 // TestASessionHoldsNothingOfClosedRuns: whichever way a call goes, no goroutine is counted once it has ended, and a
 // session has no part of a run that was closed.
+// SEMANTICS 1.4.8
 func TestASessionHoldsNothingOfClosedRuns(t *testing.T) {
 	for _, recorded := range []bool{true, false} {
 		t.Run(fmt.Sprint("recorded: ", recorded), func(t *testing.T) {

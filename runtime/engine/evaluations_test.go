@@ -32,6 +32,7 @@ func hangingPolicy(hang ...string) runtime.Policy {
 
 // TestBreakerIsPerTool abandons evaluations of one tool after the other: the breaker of
 // a tool does not affect other tools until four of them are open.
+// SEMANTICS 3.5.7
 func TestBreakerIsPerTool(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var tools []*runtime.Tool
@@ -61,6 +62,7 @@ func TestBreakerIsPerTool(t *testing.T) {
 
 // TestEvaluationsAtOnce makes many calls at once: as many evaluations run as there are
 // processors, and no call is denied because it waited for longer than the limit.
+// SEMANTICS 6.3.7, 6.3.8
 func TestEvaluationsAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var now, most atomic.Int32
@@ -88,6 +90,7 @@ func TestEvaluationsAtOnce(t *testing.T) {
 }
 
 // TestWaitingForAnEvaluationEndsWithTheTurn keeps all places occupied.
+// SEMANTICS 6.3.8
 func TestWaitingForAnEvaluationEndsWithTheTurn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		free := make(chan struct{})
@@ -183,6 +186,7 @@ func (c *lateClock) jump(d time.Duration) {
 
 // TestStoppedProcessAbandonsNoEvaluation stops the process for ten minutes, repeatedly,
 // while a policy is being evaluated.
+// SEMANTICS 3.5.6
 func TestStoppedProcessAbandonsNoEvaluation(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		asked, free := make(chan struct{}), make(chan struct{})

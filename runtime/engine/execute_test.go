@@ -51,6 +51,7 @@ func TestUnknownTool(t *testing.T) {
 	assert.Equal(t, runtime.StateFailed, events[len(events)-1].To)
 }
 
+// SEMANTICS 7.4.3
 func TestInvalidInput(t *testing.T) {
 	for name, tc := range map[string]struct {
 		input    string
@@ -94,6 +95,7 @@ type hollow struct{}
 
 func (*hollow) Walk(wire.Visitor) { panic("walked into it") }
 
+// SEMANTICS 2.4.3
 func TestHandlersThatFail(t *testing.T) {
 	none := func() map[string]int { return nil }
 	for name, tc := range map[string]struct {
@@ -157,6 +159,7 @@ func TestCodecThatPanics(t *testing.T) {
 	assert.Equal(t, runtime.ReasonCallIDReused, turn.Execute(t.Context(), callOf("c1", "odd", `[]`)).Reason)
 }
 
+// SEMANTICS 2.4.2
 func TestSafeErrors(t *testing.T) {
 	r := newRig(t, readTool(func(context.Context, *readInput) (*readOutput, error) {
 		return nil, errors.New("the page \"a.md\" does not exist")
@@ -165,6 +168,7 @@ func TestSafeErrors(t *testing.T) {
 	assert.Equal(t, `the page "a.md" does not exist`, out.Message)
 }
 
+// SEMANTICS 8.1.6
 func TestLargeOutput(t *testing.T) {
 	for _, size := range []int{20 << 20, 1<<20 + 1, 1<<20 - len(`{"content":"","size":0}`) + 1} {
 		r := newRig(t, readTool(func(context.Context, *readInput) (*readOutput, error) {

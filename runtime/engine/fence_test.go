@@ -36,6 +36,7 @@ func (l *ledger) write(call int64) {
 // TestFenceUnderStress lets handlers write from several goroutines until they are
 // refused, while their calls time out. Once a call has its outcome the ledger belongs
 // to the next call, and no other call may write.
+// SEMANTICS 6.1.5
 func TestFenceUnderStress(t *testing.T) {
 	const writers = 4
 	calls := int64(battery.Count(t, 300, 1000))

@@ -25,6 +25,7 @@ func (s *slowTracer) Start(ctx context.Context, _ runtime.CallInfo) (context.Con
 
 // TestCancelBeforeTheFirstEvent: a call that is cancelled between the step in which its session gets to know it and its
 // first event begins all the same, once, and its session can leave memory afterwards.
+// SEMANTICS 2.1.9
 func TestCancelBeforeTheFirstEvent(t *testing.T) {
 	for name, call := range map[string]func(*engine.Turn) error{
 		"execute": func(turn *engine.Turn) error {

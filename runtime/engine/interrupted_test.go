@@ -44,6 +44,7 @@ var interruptions = map[string]struct {
 
 // TestInterruptedCallIsUnknownOnlyWhereItMustBe lets the process die while a handler
 // runs. The declaration of the tool when the handler started determines the outcome.
+// SEMANTICS 6.7.3, 6.7.4
 func TestInterruptedCallIsUnknownOnlyWhereItMustBe(t *testing.T) {
 	for name, row := range interruptions {
 		t.Run(name, func(t *testing.T) {
@@ -92,6 +93,7 @@ func TestInterruptedCallIsUnknownOnlyWhereItMustBe(t *testing.T) {
 // TestInterruptedCommit: recovery finishes a commit that was decided. A commit at a
 // foreign participant is unknown, except for a tool that only reads, which has no
 // effect there.
+// SEMANTICS 6.7.3, 6.8.4
 func TestInterruptedCommit(t *testing.T) {
 	for name, row := range map[string]struct {
 		declared func(*runtime.Spec)
@@ -120,6 +122,7 @@ func TestInterruptedCommit(t *testing.T) {
 }
 
 // TestInterruptedCallThatDoesNotRunAgain has the same outcome as without a retry.
+// SEMANTICS 6.7.3
 func TestInterruptedCallThatDoesNotRunAgain(t *testing.T) {
 	for name, row := range map[string]struct {
 		declared func(*runtime.Spec)
@@ -149,6 +152,7 @@ func TestInterruptedCallThatDoesNotRunAgain(t *testing.T) {
 
 // TestFactsOfARerun: a call that is run again by another process is evaluated again when its facts
 // changed meanwhile.
+// SEMANTICS 3.5.3
 func TestFactsOfARerun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var j journal.Memory
@@ -189,6 +193,7 @@ func TestFactsOfARerun(t *testing.T) {
 
 // TestShutdownKnowsWhatIsLeft: the caller of a handler that does not return is told
 // that the call has failed if no effect of it can last.
+// SEMANTICS 6.9.6
 func TestShutdownKnowsWhatIsLeft(t *testing.T) {
 	for name, row := range map[string]struct {
 		declared func(*runtime.Spec)
@@ -288,6 +293,7 @@ var readmissions = map[string]struct {
 
 // TestTriggeredCallsRunAfterARestart: a call that was admitted, and that no caller
 // waits for, is evaluated again and run once.
+// SEMANTICS 6.7.1
 func TestTriggeredCallsRunAfterARestart(t *testing.T) {
 	for name, row := range readmissions {
 		t.Run(name, func(t *testing.T) {

@@ -96,6 +96,7 @@ func told(turn *engine.Turn, c runtime.Call) <-chan runtime.Outcome {
 	return ended
 }
 
+// SEMANTICS 6.9.5, 8.1.16
 func TestLeaseIsRenewed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		j := new(shared).take()
@@ -111,6 +112,7 @@ func TestLeaseIsRenewed(t *testing.T) {
 }
 
 // TestLeaseLost: another process takes the journal over while a handler runs.
+// SEMANTICS 6.9.1, 6.9.3, 6.9.4
 func TestLeaseLost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var s shared
@@ -146,6 +148,7 @@ func TestLeaseLost(t *testing.T) {
 }
 
 // TestLostByWriting: a write fails before a heartbeat does.
+// SEMANTICS 6.9.3
 func TestLostByWriting(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var s shared
@@ -224,6 +227,7 @@ func TestBeatThatFails(t *testing.T) {
 	}
 }
 
+// SEMANTICS 6.11.1, 6.11.2
 func TestFenceAndKey(t *testing.T) {
 	var s shared
 	j := s.take()
@@ -267,6 +271,7 @@ func TestFenceAndKey(t *testing.T) {
 
 // TestStale: the calls that the former owner ran are orphaned, and before that stale
 // when it had written nothing for long. Both events name that owner.
+// SEMANTICS 6.10.1, 8.1.17
 func TestStale(t *testing.T) {
 	for _, silence := range []time.Duration{time.Minute, time.Minute + 1} {
 		synctest.Test(t, func(t *testing.T) {
@@ -299,6 +304,7 @@ func TestStale(t *testing.T) {
 }
 
 // TestNoBeatEverSucceeds: DefaultStale runs from recovery.
+// SEMANTICS 6.9.3
 func TestNoBeatEverSucceeds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		begun := make(chan string, 1)

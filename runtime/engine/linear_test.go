@@ -198,6 +198,7 @@ const maxSteps = 300_000
 
 // TestLinearizable compares histories of many goroutines, some of which close the run or end the session, with the sequential rule
 // machine.
+// SEMANTICS 1.3.1, 1.3.2, 1.3.3, 1.4.5, 3.5.4
 func TestLinearizable(t *testing.T) {
 	histories := battery.Count(t, 20, 200)
 	for unknown, checked := 0, 0; checked < histories; checked++ {

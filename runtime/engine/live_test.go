@@ -81,6 +81,7 @@ func liveCounts(t *testing.T, j journal.Journal) (list []journal.LiveCounts) {
 
 // TestReport: 10 pieces a second, 64 KiB a call, an entry with counts a second, and no text in the
 // journal and the sinks.
+// SEMANTICS 2.5.2, 2.5.3, 2.5.5
 func TestReport(t *testing.T) {
 	const reports = 295 // the attempt ends between two seconds, so that only its end tells the last entry
 	synctest.Test(t, func(t *testing.T) {
@@ -129,6 +130,7 @@ func TestReport(t *testing.T) {
 
 // TestReportIsFenced: after the outcome, after the deadline, in an earlier attempt, and where there is
 // no handler.
+// SEMANTICS 2.5.1
 func TestReportIsFenced(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var j journal.Memory
@@ -180,6 +182,7 @@ func TestReportIsFenced(t *testing.T) {
 
 // TestReportHoldsNoSecrets: a sensitive value of the arguments or of the prepared state is in no piece,
 // whole, quoted or split over two reports.
+// SEMANTICS 2.5.4
 func TestReportHoldsNoSecrets(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var j journal.Memory
@@ -199,6 +202,7 @@ func TestReportHoldsNoSecrets(t *testing.T) {
 }
 
 // TestReportOfMaskedOutput: when the policy has the output masked, no text is told.
+// SEMANTICS 2.5.4
 func TestReportOfMaskedOutput(t *testing.T) {
 	var j journal.Memory
 	policy := decide(runtime.Decision{
@@ -216,6 +220,7 @@ func TestReportOfMaskedOutput(t *testing.T) {
 }
 
 // TestReportOfAnUndo: an undo handler is told of likewise, and nothing of it is recorded.
+// SEMANTICS 2.5.1, 2.5.5
 func TestReportOfAnUndo(t *testing.T) {
 	var j journal.Memory
 	var late context.Context

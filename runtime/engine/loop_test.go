@@ -32,6 +32,7 @@ func kindsOf(outcomes []runtime.Outcome) (kinds []runtime.OutcomeKind) {
 
 // TestBatch makes the calls of one message. In parallel mode they run at once, and a
 // call with an order rule waits for all calls before it.
+// SEMANTICS 4.3.3
 func TestBatch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t,
@@ -57,6 +58,7 @@ func TestBatch(t *testing.T) {
 
 // TestBatchIsAdmittedBeforeItRuns lets a call fail at once: an equal call of the same
 // message is still a duplicate, because both were admitted before.
+// SEMANTICS 3.5.5
 func TestBatchIsAdmittedBeforeItRuns(t *testing.T) {
 	tool := readTool(func(context.Context, *readInput) (*readOutput, error) { return nil, errors.New("mischief") },
 		func(s *runtime.Spec) { s.Dedupe.Mode = runtime.DedupeAlways })
@@ -70,6 +72,7 @@ func TestBatchIsAdmittedBeforeItRuns(t *testing.T) {
 	}
 }
 
+// SEMANTICS 4.19.1, 7.4.2
 func TestHeartbeat(t *testing.T) {
 	r := newRig(t, readTool(okRead, func(s *runtime.Spec) { s.Heartbeat, s.Dedupe.Mode = true, runtime.DedupeAlways }))
 	turn := r.turn()
@@ -93,6 +96,7 @@ func TestHeartbeat(t *testing.T) {
 }
 
 // TestPhases takes a run to its end, once with ModelStopped and once without.
+// SEMANTICS 1.1.2, 4.11.2, 4.14.8, 4.15.1
 func TestPhases(t *testing.T) {
 	r := newRig(t, readTool(okRead, named("init"), func(s *runtime.Spec) { s.Rules.StartConstraint, s.Args = true, goodInput }),
 		readTool(okRead, named("work")),
@@ -122,6 +126,7 @@ func TestPhases(t *testing.T) {
 
 // TestSubAgents have their own counters, share the run and have no grants of their
 // parent.
+// SEMANTICS 1.2.3, 4.21.1, 4.21.2, 4.21.3
 func TestSubAgents(t *testing.T) {
 	set := &runtime.Rules{MaxCalls: 5}
 	r := newInbox(t,
@@ -173,6 +178,7 @@ func TestPeriodic(t *testing.T) {
 }
 
 // TestUndo undoes calls with a handler that may refuse, fail or hang.
+// SEMANTICS 4.20.3
 func TestUndo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var how atomic.Pointer[func() error]

@@ -13,6 +13,7 @@ import (
 
 // TestManyCallsOfASessionAreReported: the error handler is told once of a session with many calls, by the call that exceeds
 // the limit.
+// SEMANTICS 6.14.5
 func TestManyCallsOfASessionAreReported(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it makes more than 10,000 calls")

@@ -33,6 +33,7 @@ func (r *rig) startRun(id string, metadata map[string]string) *engine.Run {
 
 // TestMetadataOfARun: it is added to that of every call, in every view of the run and after a restart.
 // The member of the nearest counts.
+// SEMANTICS 1.2.4, 2.1.7
 func TestMetadataOfARun(t *testing.T) {
 	var j journal.Memory
 	got := map[string]runtime.CallInfo{}
@@ -83,6 +84,7 @@ func TestMetadataOfARun(t *testing.T) {
 
 // TestEveryEventNamesTurnAndRequest: from tool.invoked to tool.undone, of calls of every kind, before
 // and after a restart; and so does every entry of a call.
+// SEMANTICS 2.1.7
 func TestEveryEventNamesTurnAndRequest(t *testing.T) {
 	var j journal.Memory
 	tools := func() []*runtime.Tool {

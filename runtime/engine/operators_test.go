@@ -134,6 +134,7 @@ var allActs = []operator.Act{
 
 // TestWhoMayAct does every act as every kind of actor, under the policy of an executor that is given
 // none.
+// SEMANTICS 5.5.3, 5.10.2
 func TestWhoMayAct(t *testing.T) {
 	for name, c := range map[string]struct {
 		by  operator.Actor
@@ -165,6 +166,7 @@ func TestWhoMayAct(t *testing.T) {
 }
 
 // TestOperatorPolicyKnowsTheTarget: the executor tells the policy what it knows of the call.
+// SEMANTICS 5.10.1
 func TestOperatorPolicyKnowsTheTarget(t *testing.T) {
 	var policy operators
 	policy.answer = func(*operator.Request) (operator.Decision, error) { return operator.Decision{Reason: "not today"}, nil }
@@ -202,6 +204,7 @@ func TestOperatorPolicyKnowsTheTarget(t *testing.T) {
 }
 
 // TestGrantIsAnActOfItsOwn: who may answer may not thereby give grants.
+// SEMANTICS 5.10.5
 func TestGrantIsAnActOfItsOwn(t *testing.T) {
 	policy := &operators{answer: func(r *operator.Request) (operator.Decision, error) {
 		return operator.Decision{Allow: r.Act == operator.Decide}, nil
@@ -213,6 +216,7 @@ func TestGrantIsAnActOfItsOwn(t *testing.T) {
 }
 
 // TestOperatorPolicyThatFails denies.
+// SEMANTICS 5.10.1
 func TestOperatorPolicyThatFails(t *testing.T) {
 	for name, fail := range map[string]policyFunc{
 		"error": func(context.Context, *operator.Request) (operator.Decision, error) {
@@ -248,6 +252,7 @@ func TestOperatorPolicyThatFails(t *testing.T) {
 }
 
 // TestActsAreRecorded: the journal has every act that changes something, before what it changed.
+// SEMANTICS 5.10.1
 func TestActsAreRecorded(t *testing.T) {
 	denies := &operators{answer: func(r *operator.Request) (operator.Decision, error) {
 		return operator.Decision{Allow: r.Act != operator.Cancel, Reason: "not today", Revision: "rev-7"}, nil
@@ -282,6 +287,7 @@ func TestActsAreRecorded(t *testing.T) {
 
 // TestUndoIsAllowedByBothPolicies: the operator policy is asked first, and the policy of calls is told
 // who undoes.
+// SEMANTICS 5.10.3
 func TestUndoIsAllowedByBothPolicies(t *testing.T) {
 	by := operator.Actor{ID: "alice", Groups: []string{"board"}, Method: "token"}
 	for name, c := range map[string]struct {

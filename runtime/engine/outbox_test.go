@@ -213,6 +213,7 @@ func TestAnObserverThatNeverReturns(t *testing.T) {
 }
 
 // TestLingering counts handlers that outlive their calls, and emits one event for each.
+// SEMANTICS 2.1.5
 func TestLingering(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		free := make(chan struct{})

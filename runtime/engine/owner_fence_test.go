@@ -43,6 +43,7 @@ func stopped(begun chan<- string, goOn <-chan struct{}, then readFunc) readFunc 
 
 // TestFormerOwnerHasNoEffects stops an owner in a handler until a successor owns the
 // journal: the handler has no effect under the fence, and the ownership is lost.
+// SEMANTICS 6.9.1
 func TestFormerOwnerHasNoEffects(t *testing.T) {
 	var s shared
 	begun, goOn := make(chan string), make(chan struct{})
@@ -76,6 +77,7 @@ func TestFormerOwnerHasNoEffects(t *testing.T) {
 
 // TestFormerOwnerRollsNothingBack lets a call of a stopped owner fail after its
 // successor has settled the call: the parts at participants belong to the successor.
+// SEMANTICS 6.9.1
 func TestFormerOwnerRollsNothingBack(t *testing.T) {
 	for _, foreign := range []bool{false, true} {
 		var s shared
@@ -97,6 +99,7 @@ func TestFormerOwnerRollsNothingBack(t *testing.T) {
 // TestFormerOwnerCommitsNothingForeign takes over from an owner that has decided to
 // commit. The successor says that the call is unknown, and the former owner does not
 // commit it later.
+// SEMANTICS 6.9.1
 func TestFormerOwnerCommitsNothingForeign(t *testing.T) {
 	var s shared
 	first := s.take()

@@ -16,6 +16,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime/journal"
 )
 
+// SEMANTICS 8.1.12
 func TestOpenRequestsOfASessionAreBounded(t *testing.T) {
 	j := new(journal.Memory)
 	tool := readTool(okRead, asking())

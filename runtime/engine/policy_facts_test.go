@@ -16,6 +16,7 @@ import (
 
 // TestThirdEvaluationExcludesOtherCalls: other calls of the session change the facts while the policy
 // evaluates a call, until they wait for it.
+// SEMANTICS 3.5.3
 func TestThirdEvaluationExcludesOtherCalls(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var tries atomic.Int32

@@ -92,6 +92,7 @@ func rewriteCases() map[string]decisionCase {
 	}
 }
 
+// SEMANTICS 2.3.4, 3.5.2, 3.6.1, 3.6.2
 func TestDecisions(t *testing.T) {
 	cases := decisionCases()
 	maps.Copy(cases, rewriteCases())
@@ -120,6 +121,7 @@ func TestDecisions(t *testing.T) {
 	}
 }
 
+// SEMANTICS 3.6.3
 func TestPolicyThatFails(t *testing.T) {
 	for name, policy := range map[string]runtime.PolicyFunc{
 		"error": func(context.Context, *runtime.PolicyInput) (runtime.Decision, error) {
@@ -174,6 +176,7 @@ func TestPolicyInput(t *testing.T) {
 
 // TestPolicyIsAbandoned hangs the policy: the call is denied exactly at the limit, two
 // evaluations that hang open the breaker, and one that ends closes it.
+// SEMANTICS 3.5.6, 3.5.7, 3.6.3, 8.1.9
 func TestPolicyIsAbandoned(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		hang := map[string]time.Duration{"c1": 10 * time.Second, "c2": 20 * time.Second}
@@ -227,6 +230,7 @@ func TestCancelledWhileThePolicyThinks(t *testing.T) {
 
 // TestAdmissionIsAtomic lets a policy count: in every interleaving, no more calls are
 // admitted than it allows, although it reads snapshots.
+// SEMANTICS 3.5.3, 3.5.4
 func TestAdmissionIsAtomic(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var evaluations atomic.Int32
@@ -265,6 +269,7 @@ func TestAdmissionIsAtomic(t *testing.T) {
 // TestFactsOfAnEvaluation changes the facts during an evaluation. The facts that the
 // policy has read do not change, and it is evaluated again; a policy that has read no
 // facts is not.
+// SEMANTICS 3.5.1, 3.5.3
 func TestFactsOfAnEvaluation(t *testing.T) {
 	for looks, tries := range map[bool]int32{true: 2, false: 1} {
 		synctest.Test(t, func(t *testing.T) {
@@ -303,6 +308,7 @@ func TestFactsOfAnEvaluation(t *testing.T) {
 
 // TestHeldSessionIsReleased hangs the policy while no other call of the session may be
 // admitted.
+// SEMANTICS 3.5.1
 func TestHeldSessionIsReleased(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var tries atomic.Int32
@@ -343,6 +349,7 @@ func TestHeldSessionIsReleased(t *testing.T) {
 	})
 }
 
+// SEMANTICS 3.7.2, 3.7.3
 func TestRewriteReachesTheHandler(t *testing.T) {
 	var evaluated []int64
 	policy := runtime.PolicyFunc(func(_ context.Context, in *runtime.PolicyInput) (runtime.Decision, error) {
@@ -363,6 +370,7 @@ func TestRewriteReachesTheHandler(t *testing.T) {
 	assert.Equal(t, `{"content":"b.md","size":10}`, string(out.Output))
 }
 
+// SEMANTICS 3.5.2
 func TestFurtherRewriteIsAnError(t *testing.T) {
 	policy := runtime.PolicyFunc(func(_ context.Context, in *runtime.PolicyInput) (runtime.Decision, error) {
 		next := wire.Raw{byte('0' + in.Args.(*readInput).Limit + 1)}

@@ -122,6 +122,7 @@ func TestPreviewAfterTheApproval(t *testing.T) {
 
 // TestNoApproverNoPreview: the call is denied consent_unavailable, and the preview is
 // not made.
+// SEMANTICS 5.1.3
 func TestNoApproverNoPreview(t *testing.T) {
 	r := newRig(t, shownTool(t, func(context.Context, *readInput) (runtime.Preview, error) {
 		t.Error("the preview runs")

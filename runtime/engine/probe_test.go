@@ -68,6 +68,7 @@ func (p *probed) entries() int {
 
 // TestProbeForesees: before an answer is given it is known what would become of it and of the call, and Decide
 // then finds the same.
+// SEMANTICS 5.2.11
 func TestProbeForesees(t *testing.T) {
 	approve := yes("alice")
 	denied := &runtime.Decision{Denials: []runtime.Denial{{Code: "frozen", Message: "the account is frozen", At: "pay.rego:3"}}, Revision: "r2"}
@@ -119,6 +120,7 @@ func TestProbeForesees(t *testing.T) {
 }
 
 // TestProbeSaysWhatIsStored: the grant of a dry answer is the grant of the answer.
+// SEMANTICS 5.2.11
 func TestProbeSaysWhatIsStored(t *testing.T) {
 	p := probe(t, nil)
 	a := yes("alice")
@@ -132,6 +134,7 @@ func TestProbeSaysWhatIsStored(t *testing.T) {
 }
 
 // TestProbeRejects: an answer that Decide would reject is told so, and the policy is not asked for it.
+// SEMANTICS 5.2.11
 func TestProbeRejects(t *testing.T) {
 	p := probe(t, func(c *runtime.Consent) { c.Approvers, c.Quorum = []string{"alice", "bob"}, 2 })
 	before := p.asked.Load()
@@ -153,6 +156,7 @@ func TestProbeRejects(t *testing.T) {
 }
 
 // TestProbeJudgesAnEdit: the arguments of an edit are checked and judged before it is given.
+// SEMANTICS 5.2.11
 func TestProbeJudgesAnEdit(t *testing.T) {
 	p := probe(t, nil)
 	a := yes("alice")

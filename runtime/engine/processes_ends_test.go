@@ -19,6 +19,7 @@ import (
 
 // TestDeadlineOfACommand: the call is answered at its deadline, the process gets SIGTERM and its grace,
 // and its slot is held until nothing is left of it.
+// SEMANTICS 6.1.8, 6.3.9
 func TestDeadlineOfACommand(t *testing.T) {
 	w := prepareWorkshop(t, act(runtimetest.Act{Hang: true, Stubborn: true, Out: "some"}))
 	w.config.Processes = 1
@@ -46,6 +47,7 @@ func TestDeadlineOfACommand(t *testing.T) {
 
 // TestQueueOfProcesses: as many processes run as may at once, over all tools, and a call that waits in
 // vain is denied at_capacity. The limit changes at run time.
+// SEMANTICS 6.3.9
 func TestQueueOfProcesses(t *testing.T) {
 	w := prepareWorkshop(t, act(runtimetest.Act{Hang: true}))
 	w.config.Processes = 1
@@ -77,6 +79,7 @@ func TestQueueOfProcesses(t *testing.T) {
 
 // TestEndsOfProcesses: a cancel, a closed run and a shutdown end the process of a call, and wait until
 // nothing is left of it where they wait for handlers. A cancel at once leaves it no grace.
+// SEMANTICS 6.1.8
 func TestEndsOfProcesses(t *testing.T) {
 	for name, c := range map[string]struct {
 		end     func(t *testing.T, w *workshop, run *engine.Run)
@@ -127,6 +130,7 @@ func TestEndsOfProcesses(t *testing.T) {
 }
 
 // TestDefaultProcesses: where the host says nothing, five processes run at once.
+// SEMANTICS 8.1.18
 func TestDefaultProcesses(t *testing.T) {
 	w := prepareWorkshop(t, act(runtimetest.Act{Hang: true}))
 	synctest.Test(t, func(t *testing.T) {

@@ -17,6 +17,7 @@ import (
 // TestFiguresOfProcesses: while a process runs, the figures of the executor say of which call and attempt
 // it is, until when it may run and what it used at its last heartbeat. Heartbeats add no entry, and what was
 // used stays when the process has ended, once for each attempt.
+// SEMANTICS 6.13.1, 6.13.2
 func TestFiguresOfProcesses(t *testing.T) {
 	beats := []process.Usage{{User: time.Second, Memory: 10, Processes: 1}, {User: 2 * time.Second, Memory: 30, PeakMemory: 30, Processes: 2}}
 	exit := process.Usage{User: 3 * time.Second, System: time.Second, PeakMemory: 40, ReadBytes: 5, WriteBytes: 6}

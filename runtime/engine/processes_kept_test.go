@@ -21,6 +21,7 @@ import (
 
 // TestKeptOutput: the end of a process that failed or was killed names an artifact with what it wrote, in each attempt.
 // That of one whose call has its output names none.
+// SEMANTICS 6.6.9
 func TestKeptOutput(t *testing.T) {
 	for name, row := range map[string]struct {
 		tool string
@@ -64,6 +65,7 @@ func TestKeptOutput(t *testing.T) {
 }
 
 // TestKeptOutputIsHidden: sensitive values are not in what is kept, and nothing is where the policy masks the output.
+// SEMANTICS 6.6.9
 func TestKeptOutputIsHidden(t *testing.T) {
 	for name, row := range map[string]struct {
 		decision runtime.Decision
@@ -93,6 +95,7 @@ func TestKeptOutputIsHidden(t *testing.T) {
 }
 
 // TestOutputIsNotKept: a store that fails is reported, and changes nothing of the call.
+// SEMANTICS 6.6.9
 func TestOutputIsNotKept(t *testing.T) {
 	w := newWorkshop(t, runtime.PolicyFunc(allowAll), act(runtimetest.Act{Out: "said", Code: 9}), engine.WithArtifacts(brokenArtifacts{}))
 	out := w.call("c", "look")
@@ -130,6 +133,7 @@ func (j *spoolWatch) Append(ctx context.Context, list []journal.Entry) error {
 
 // TestSpoolOutlivesTheEnd: what a process wrote is in the spool until its end is durable. Without a journal there is
 // nothing to wait for.
+// SEMANTICS 6.6.9
 func TestSpoolOutlivesTheEnd(t *testing.T) {
 	w := prepareWorkshop(t, act(runtimetest.Act{Out: "said"}))
 	w.config.Spool = filepath.Join(w.tools, "spool")

@@ -56,6 +56,7 @@ func lineWrites(n int) (list []runtimetest.Write, text string) {
 
 // TestCommandOutput: what a command writes is told by stream and offset, in pieces that wait 100 ms or have 8 KiB, and
 // up to limits.output of each stream. The journal has the counts, and no text.
+// SEMANTICS 2.5.6
 func TestCommandOutput(t *testing.T) {
 	writes, text := lineWrites(10)
 	writes = append(writes, runtimetest.Write{After: time.Second, Stream: process.Stderr, Text: strings.Repeat("e", 20<<10)}, runtimetest.Write{After: time.Second})
@@ -114,6 +115,7 @@ func entriesOf(t *testing.T, j journal.Journal) []journal.Entry {
 
 // TestCommandOutputFromTheMiddle: who comes later first gets the head and the tail that are kept, and then what is
 // written from there on: nothing twice, and nothing is missing but the middle.
+// SEMANTICS 2.5.7
 func TestCommandOutputFromTheMiddle(t *testing.T) {
 	const much = 3 << 19 // more than is kept
 	for name, row := range map[string]struct {
@@ -162,6 +164,7 @@ func TestCommandOutputFromTheMiddle(t *testing.T) {
 
 // TestCommandOutputHoldsNoSecrets: a sensitive value of the input is in no piece, nor split over two, and in nothing
 // that is kept. Where the policy masks the output, or the output has sensitive members, no text is told.
+// SEMANTICS 2.5.8
 func TestCommandOutputHoldsNoSecrets(t *testing.T) {
 	const key = "hunter2222"
 	writes := []runtimetest.Write{{Text: "it is " + key[:4]}, {After: time.Second, Text: key[4:] + ", and " + key[:4]}, {After: 10 * time.Second}}
@@ -203,6 +206,7 @@ func TestCommandOutputHoldsNoSecrets(t *testing.T) {
 
 // TestCommandOutputAtADeadline: after the outcome nothing is told, and what may be the beginning of a sensitive value
 // is not told either.
+// SEMANTICS 2.5.6, 2.5.8
 func TestCommandOutputAtADeadline(t *testing.T) {
 	var o livePieces
 	w := prepareWorkshop(t, act(runtimetest.Act{Stubborn: true, Hang: true, Writes: []runtimetest.Write{{Text: "late hunt"}, {After: time.Second}}}))

@@ -43,6 +43,7 @@ func restart(t *testing.T, w *workshop, names ...string) *workshop {
 
 // TestRecoveryEndsProcesses: recovery ends what earlier executors recorded before it settles their calls: one
 // that may run again runs again, one that reads has failed, another is unknown.
+// SEMANTICS 6.7.8
 func TestRecoveryEndsProcesses(t *testing.T) {
 	var acts atomic.Int32
 	w := prepareWorkshop(t, func(*process.Job) runtimetest.Act {
@@ -111,6 +112,7 @@ func (w *workshop) crashed(t *testing.T) *workshop {
 
 // TestOutputAfterACrash: what a process wrote before a crash is an artifact, which the next entry of its call names.
 // Then it is in the spool no more.
+// SEMANTICS 6.7.9
 func TestOutputAfterACrash(t *testing.T) {
 	var acts atomic.Int32
 	w := prepareWorkshop(t, func(job *process.Job) runtimetest.Act {
@@ -141,6 +143,7 @@ func TestOutputAfterACrash(t *testing.T) {
 }
 
 // TestSensitiveOutputAfterACrash: sensitive values of the call are not in what is kept. Where they were erased nothing is.
+// SEMANTICS 6.7.9
 func TestSensitiveOutputAfterACrash(t *testing.T) {
 	for name, row := range map[string]struct{ erased, kept bool }{"known": {kept: true}, "erased": {erased: true}} {
 		t.Run(name, func(t *testing.T) {
@@ -180,6 +183,7 @@ func TestSensitiveOutputAfterACrash(t *testing.T) {
 }
 
 // TestLateOutputAfterACrash: the agent was killed between the deadline of a call and the end of its process.
+// SEMANTICS 6.7.9
 func TestLateOutputAfterACrash(t *testing.T) {
 	w := prepareWorkshop(t, act(runtimetest.Act{Hang: true, Stubborn: true, Out: "said"}))
 	synctest.Test(t, func(t *testing.T) {
@@ -212,6 +216,7 @@ func (k killing) Kill(ctx context.Context, id process.ProcessID) error {
 
 // TestEndIsRecordedOnce: recovery records the end of each process, also of one that wrote nothing, and of a call that
 // had its outcome, and the next recovery asks no runner about it.
+// SEMANTICS 6.7.10
 func TestEndIsRecordedOnce(t *testing.T) {
 	for name, row := range map[string]struct {
 		begin func(*testing.T, *workshop) *workshop
@@ -267,6 +272,7 @@ func (w *workshop) unknown(t *testing.T, resolve bool) *workshop {
 
 // TestOutputThatCannotBeKept: recovery goes on without a store, and with one that fails, and leaves nothing in the
 // spool.
+// SEMANTICS 6.7.9
 func TestOutputThatCannotBeKept(t *testing.T) {
 	for name, opts := range map[string][]engine.Option{"none": nil, "fails": {engine.WithArtifacts(brokenArtifacts{})}} {
 		t.Run(name, func(t *testing.T) {
@@ -306,6 +312,7 @@ var errElsewhere = errors.New("it belongs to another namespace")
 func (elsewhere) Kill(context.Context, process.ProcessID) error { return errElsewhere }
 
 // TestProcessThatCannotBeEnded: a call that writes is not run again while its process may still run.
+// SEMANTICS 6.7.8
 func TestProcessThatCannotBeEnded(t *testing.T) {
 	w := prepareWorkshop(t, act(runtimetest.Act{Hang: true}))
 	synctest.Test(t, func(t *testing.T) {

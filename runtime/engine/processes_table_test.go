@@ -89,6 +89,7 @@ var endsOfProcesses = map[string]runtimetest.Act{
 // TestTableOfEnds holds the table of docs/commands.md to what the engine makes of each end of a process:
 // the outcome, its reason and code, whether the call is tried again, and what the message and the journal
 // say of the exit.
+// SEMANTICS 6.1.9
 func TestTableOfEnds(t *testing.T) {
 	page, err := os.ReadFile("../../docs/commands.md")
 	require.NoError(t, err)

@@ -176,6 +176,7 @@ func TestCommandNeedsARunner(t *testing.T) {
 }
 
 // TestCommands: what ends a process decides the outcome of its call.
+// SEMANTICS 3.5.8, 4.9.7, 6.1.9, 6.3.10
 func TestCommands(t *testing.T) {
 	for _, c := range []struct {
 		name, tool string
@@ -293,6 +294,7 @@ func TestOnePlan(t *testing.T) {
 
 // TestProgramChanged: a program that was replaced is not run: new calls are denied, and an approval in
 // hand does not cover it.
+// SEMANTICS 3.5.8
 func TestProgramChanged(t *testing.T) {
 	asks := runtime.Decision{Effect: runtime.EffectAsk}
 	policy := runtime.PolicyFunc(func(context.Context, *runtime.PolicyInput) (runtime.Decision, error) { return asks, nil })
@@ -316,6 +318,7 @@ func TestProgramChanged(t *testing.T) {
 }
 
 // TestNoUnrecordedProcess: a program does not run when its start cannot be recorded.
+// SEMANTICS 6.6.8
 func TestNoUnrecordedProcess(t *testing.T) {
 	w := prepareWorkshop(t, act(runtimetest.Act{}))
 	j := &failingStart{Memory: &w.journal}

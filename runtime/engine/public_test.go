@@ -21,6 +21,7 @@ func failing(err error) readFunc {
 	return func(context.Context, *readInput) (*readOutput, error) { return nil, err }
 }
 
+// SEMANTICS 2.4.2, 2.4.3
 func TestPublicErrors(t *testing.T) {
 	empty := errors.New("the account has 3.00 left")
 	const hidden = `"file_read" failed`

@@ -14,6 +14,7 @@ import (
 )
 
 // TestQueueBehindAHandlerThatHangs has no budget that would end the wait.
+// SEMANTICS 6.3.1
 func TestQueueBehindAHandlerThatHangs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		release := make(chan struct{})
@@ -37,6 +38,7 @@ func TestQueueBehindAHandlerThatHangs(t *testing.T) {
 
 // TestNoStartAfterTheBudget has a policy that returns when the turn is over: the timer
 // of the call and its worker race, and neither starts the handler.
+// SEMANTICS 6.3.2
 func TestNoStartAfterTheBudget(t *testing.T) {
 	for range 300 {
 		synctest.Test(t, func(t *testing.T) {

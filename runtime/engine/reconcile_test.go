@@ -64,6 +64,7 @@ func (r *rig) session() *engine.Session {
 
 // TestReconcile runs the reconcile handlers for interrupted calls, and then again for
 // the calls that stayed unknown.
+// SEMANTICS 2.2.2, 6.7.5, 6.7.12
 func TestReconcile(t *testing.T) {
 	var s shared
 	interrupted(t, &s, "did", "not", "open", "broken", "wrong", "none")
@@ -120,6 +121,7 @@ func TestReconcile(t *testing.T) {
 }
 
 // TestKeyIsThatOfTheHandler: the reconcile handler gets the key that the handler got.
+// SEMANTICS 6.11.1
 func TestKeyIsThatOfTheHandler(t *testing.T) {
 	for _, change := range []func(*runtime.Spec){
 		func(*runtime.Spec) {},
@@ -171,6 +173,7 @@ func TestReconcileThatHangs(t *testing.T) {
 }
 
 // TestResolve: an operator gives calls their outcomes.
+// SEMANTICS 6.7.6
 func TestResolve(t *testing.T) {
 	var s shared
 	interrupted(t, &s, "did", "not", "undone")

@@ -50,6 +50,7 @@ func TestNothingRunsBeforeRecovery(t *testing.T) {
 	assert.ErrorContains(t, r.exec.Recover(t.Context()), "recovered before")
 }
 
+// SEMANTICS 6.6.4, 6.6.6
 func TestOutcomesOutliveTheProcess(t *testing.T) {
 	var j journal.Memory
 	r := recovered(t, &j, readTool(okRead), readTool(okRead, named("other"), func(s *runtime.Spec) { s.Rules.MaxCalls = 1 }))
@@ -136,6 +137,7 @@ func TestRequestsOutliveTheProcess(t *testing.T) {
 }
 
 // TestDeclarationChangedMeanwhile: the approval was for another declaration.
+// SEMANTICS 5.8.1, 5.8.2
 func TestDeclarationChangedMeanwhile(t *testing.T) {
 	var j journal.Memory
 	r := recovered(t, &j, readTool(okRead, asking()))
@@ -146,6 +148,7 @@ func TestDeclarationChangedMeanwhile(t *testing.T) {
 	assert.Equal(t, runtime.ReasonBindingMismatch, res.Outcome.Reason)
 }
 
+// SEMANTICS 6.6.2
 func TestGrantsOutliveTheProcess(t *testing.T) {
 	var j journal.Memory
 	r := recovered(t, &j, readTool(okRead, asking()))
@@ -165,6 +168,7 @@ func TestGrantsOutliveTheProcess(t *testing.T) {
 }
 
 // TestInterruptedCalls: the process dies in the middle of handlers.
+// SEMANTICS 6.7.2, 6.7.5
 func TestInterruptedCalls(t *testing.T) {
 	var j journal.Memory
 	started, release := make(chan struct{}), make(chan struct{})
@@ -216,6 +220,7 @@ func (b *broken) Append(ctx context.Context, entries []journal.Entry) error {
 }
 
 // TestUnwritableJournal makes the journal fail after each append of a call.
+// SEMANTICS 6.6.3, 6.6.4, 6.6.7
 func TestUnwritableJournal(t *testing.T) {
 	for left := 1; ; left++ { // the first append is that of the recovery
 		ran := false
@@ -247,6 +252,7 @@ func TestUnwritableJournal(t *testing.T) {
 
 // TestRequestIsDurableBeforeAnybodyIsTold: a request is durable before an approver can
 // see it, and an answer before it counts.
+// SEMANTICS 5.1.1, 6.6.1, 6.6.2
 func TestRequestIsDurableBeforeAnybodyIsTold(t *testing.T) {
 	var told bool
 	j := &broken{left: 1}
@@ -288,6 +294,7 @@ func TestNamesThatAreNoText(t *testing.T) {
 }
 
 // TestRewriteIsRecordedWithWhatItReplaces: the journal has both digests.
+// SEMANTICS 3.7.3, 7.4.2
 func TestRewriteIsRecordedWithWhatItReplaces(t *testing.T) {
 	var j journal.Memory
 	rewrite := decide(runtime.Decision{Effect: runtime.EffectAllow, Rewrites: []runtime.Rewrite{{Pointer: "/limit", Value: []byte("7")}}})
@@ -355,6 +362,7 @@ func TestAdmittedAndNotStarted(t *testing.T) {
 
 // TestWhatNobodyWaitsFor: entries that no caller waits for may be lost when the process
 // dies. Sinks have then seen more than the journal has.
+// SEMANTICS 6.6.6
 func TestWhatNobodyWaitsFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var j journal.Memory

@@ -115,6 +115,7 @@ func TestJournalKnowsTheSessionsWithAnUndo(t *testing.T) {
 	assert.Empty(t, open(&crashed))
 }
 
+// SEMANTICS 6.6.5
 func TestUndoOutlivesTheProcess(t *testing.T) {
 	var j journal.Memory
 	grouped := func(s *runtime.Spec) { s.Rules.ExclusiveGroups = []string{"g"} }
@@ -156,6 +157,7 @@ func TestUndoOutlivesTheProcess(t *testing.T) {
 }
 
 // TestUndoSaysNoSecrets: the error of an undo handler may contain its argument.
+// SEMANTICS 6.4.1
 func TestUndoSaysNoSecrets(t *testing.T) {
 	var j journal.Memory
 	l := loginTool{undo: func(u *undid) error {
@@ -250,6 +252,7 @@ func TestUndoHasItsLifetimeAfterARestart(t *testing.T) {
 }
 
 // TestUndoOfWhatDidNotComplete: the output is not known.
+// SEMANTICS 6.7.7
 func TestUndoOfWhatDidNotComplete(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		late := adaUndo("c1")

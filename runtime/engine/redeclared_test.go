@@ -27,6 +27,7 @@ func (counts) Decode(b []byte, l wire.Limits) (wire.Value, []wire.Violation) {
 // TestDeployKeepsRequests restarts with declarations in which the tool of a call that
 // waits for consent has changed, or is gone. The request stays open. Under its original
 // declaration an approval counts; under another declaration the call is denied.
+// SEMANTICS 2.1.8, 5.8.1, 5.8.2
 func TestDeployKeepsRequests(t *testing.T) {
 	pinned := func(pin string) func(*runtime.Spec) { return func(s *runtime.Spec) { asking()(s); s.Pin = pin } }
 	was := func() *runtime.Tool { return readTool(okRead, pinned("one")) }

@@ -93,6 +93,7 @@ func assertSameOutcome(t *testing.T, want, got *runtime.Outcome) {
 }
 
 // TestArchivedIDsAreUsed: a call whose entries are archived is not run again under its id, and the answer says where its outcome is.
+// SEMANTICS 1.4.4
 func TestArchivedIDsAreUsed(t *testing.T) {
 	var j callReads
 	r := recovered(t, &j, readTool(okRead))
@@ -110,6 +111,7 @@ func TestArchivedIDsAreUsed(t *testing.T) {
 
 // TestOutcomesOfArchivedCalls: an executor that has the segments answers a repeated id, refuses it for another input, and gives a duplicate the
 // output.
+// SEMANTICS 1.4.4
 func TestOutcomesOfArchivedCalls(t *testing.T) {
 	var j callReads
 	once := readTool(okRead, named("once"), func(s *runtime.Spec) { s.Dedupe.Mode = runtime.DedupeAlways })

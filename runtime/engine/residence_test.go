@@ -41,6 +41,7 @@ func (r *rig) unload(n int) {
 }
 
 // TestAStartLoadsWhatIsOpen: the sessions in which a request is open or an outcome unknown, and no other, until they are used.
+// SEMANTICS 6.7.12
 func TestAStartLoadsWhatIsOpen(t *testing.T) {
 	var j journal.Memory
 	tools := []*runtime.Tool{readTool(okRead), readTool(okRead, asking(), named("asks"))}
@@ -68,6 +69,7 @@ func TestAStartLoadsWhatIsOpen(t *testing.T) {
 
 // TestGrantsOfSessionsThatAreElsewhere are listed, found by their id, revoked and retired, after a start and after their
 // session has left memory.
+// SEMANTICS 6.7.15
 func TestGrantsOfSessionsThatAreElsewhere(t *testing.T) {
 	var j journal.Memory
 	tool := readTool(okRead, asking())
@@ -107,6 +109,7 @@ func TestGrantsOfSessionsThatAreElsewhere(t *testing.T) {
 
 // TestASessionLeavesMemoryAndIsTheSame: a caller goes on with the pointers that it holds. Counts, ids, outcomes and undos are
 // those of the session.
+// SEMANTICS 6.7.13
 func TestASessionLeavesMemoryAndIsTheSame(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var j journal.Memory
@@ -144,6 +147,7 @@ func TestASessionLeavesMemoryAndIsTheSame(t *testing.T) {
 }
 
 // TestASessionStaysWhileACallRuns, also when the call has ended and its handler has not returned.
+// SEMANTICS 6.7.13
 func TestASessionStaysWhileACallRuns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var j journal.Memory
@@ -191,6 +195,7 @@ func (s *spoiled) Back(ctx context.Context, session string, before uint64, f fun
 }
 
 // TestASessionThatCannotBeLoadedRefusesItsCalls, with the reason for operators, and calls of other sessions run.
+// SEMANTICS 6.7.14
 func TestASessionThatCannotBeLoadedRefusesItsCalls(t *testing.T) {
 	var j spoiled
 	r := recovered(t, &j, readTool(okRead))
@@ -260,6 +265,7 @@ func (t counting) Stop() bool {
 }
 
 // TestShutdownStopsTheTimerOfIdleSessions: it would keep the executor in memory until it fires.
+// SEMANTICS 6.7.13
 func TestShutdownStopsTheTimerOfIdleSessions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		clock := &timing{set: map[*time.Timer]time.Duration{}}

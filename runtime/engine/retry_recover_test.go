@@ -15,6 +15,7 @@ import (
 )
 
 // TestAttemptsAreCountedOverRestarts lets the process die in every attempt.
+// SEMANTICS 4.4.2
 func TestAttemptsAreCountedOverRestarts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var j journal.Memory
@@ -42,6 +43,7 @@ func TestAttemptsAreCountedOverRestarts(t *testing.T) {
 
 // TestRetryAfterARestartStaysInTheTurn: the budget of the turn bounds the call in every
 // process.
+// SEMANTICS 6.1.2
 func TestRetryAfterARestartStaysInTheTurn(t *testing.T) {
 	for name, c := range map[string]struct {
 		down time.Duration

@@ -22,6 +22,7 @@ func retried(s *runtime.Spec) {
 	s.Retry = &runtime.Retry{Max: 2, Initial: time.Second, Cap: 3 * time.Second, OnTimeout: true}
 }
 
+// SEMANTICS 4.4.1, 4.4.2, 6.2.1, 6.2.2, 6.2.3, 6.2.4, 8.1.5
 func TestRetries(t *testing.T) {
 	busy := runtime.Transient(errors.New("busy"))
 	for name, c := range map[string]struct {
@@ -70,6 +71,7 @@ func TestRetries(t *testing.T) {
 	}
 }
 
+// SEMANTICS 6.2.1, 6.2.2
 func TestRetryOfTimeouts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		attempts := 0
@@ -100,6 +102,7 @@ func TestRetryOfTimeouts(t *testing.T) {
 }
 
 // TestTimeoutWhoseHandlerHangs ends the call when its grace is over.
+// SEMANTICS 6.2.2, 8.1.8
 func TestTimeoutWhoseHandlerHangs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		release := make(chan struct{})
@@ -117,6 +120,7 @@ func TestTimeoutWhoseHandlerHangs(t *testing.T) {
 }
 
 // TestRetriesStayInTheTurn: the turn's budget bounds all attempts of the call together.
+// SEMANTICS 6.1.2
 func TestRetriesStayInTheTurn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		attempts := 0
@@ -147,6 +151,7 @@ func TestCancelledWhileItWaitsToBeRunAgain(t *testing.T) {
 }
 
 // TestRetryAfterARestart runs an idempotent call again, if the policy still allows it.
+// SEMANTICS 6.2.4, 6.2.5, 6.7.2
 func TestRetryAfterARestart(t *testing.T) {
 	for name, c := range map[string]struct {
 		effect runtime.Effect

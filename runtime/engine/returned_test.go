@@ -36,6 +36,7 @@ func (c *lateClock) pass(d time.Duration) {
 
 // TestTheClockJudgesAHandler: the instant of return decides, whether the timer or the
 // goroutine comes first.
+// SEMANTICS 6.1.3
 func TestTheClockJudgesAHandler(t *testing.T) {
 	for name, tc := range map[string]struct {
 		passes time.Duration
@@ -82,6 +83,7 @@ func (v *slowOutput) Walk(w wire.Visitor) {
 
 // TestAResultInTimeBecomesTheOutcome: time that the engine takes for the result after
 // the deadline does not count, but it is bounded, also by the turn.
+// SEMANTICS 6.1.4
 func TestAResultInTimeBecomesTheOutcome(t *testing.T) {
 	for name, tc := range map[string]struct {
 		passes time.Duration
@@ -127,6 +129,7 @@ func TestAResultInTimeBecomesTheOutcome(t *testing.T) {
 
 // TestACommitDecidedInTimeStands: the deadline of the attempt, and a process that is
 // stopped while it commits, do not undo the commit; the end of the turn does.
+// SEMANTICS 6.8.3
 func TestACommitDecidedInTimeStands(t *testing.T) {
 	for name, tc := range map[string]struct {
 		seal, commit time.Duration // the duration of these steps

@@ -106,6 +106,7 @@ func TestRewriteBesideDefaults(t *testing.T) {
 	}
 }
 
+// SEMANTICS 3.5.2, 3.7.1
 func TestRewriteIsCheckedAgain(t *testing.T) {
 	for name, tc := range map[string]struct{ input, pointer, value string }{
 		"one member too many": {`{"amount":1,"mode":"fast"}`, "/note", `"x"`},

@@ -15,6 +15,7 @@ import (
 
 // TestUndoOfARunTakesItsCallsAlone: an undo of a run leaves the calls of other runs alone, and has those
 // of sub-agents, of other principals and of an earlier run of that id.
+// SEMANTICS 4.20.1
 func TestUndoOfARunTakesItsCallsAlone(t *testing.T) {
 	for name, restart := range map[string]bool{"at once": false, "after a restart": true} {
 		t.Run(name, func(t *testing.T) {

@@ -17,6 +17,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime/operator"
 )
 
+// SEMANTICS 5.4.6
 func TestReminderComesBeforeExpiry(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newInbox(t, readTool(okRead, asking()))
@@ -28,6 +29,7 @@ func TestReminderComesBeforeExpiry(t *testing.T) {
 	})
 }
 
+// SEMANTICS 5.9.1, 5.9.2
 func TestSensitiveArgumentsAreShownWhereTheDeclarationRevealsThem(t *testing.T) {
 	for _, reveal := range [][]string{nil, {"password"}} {
 		spec := &runtime.Spec{Name: "login", Consent: &runtime.Consent{Ask: runtime.ConsentAskAlways, Reveal: reveal}}
@@ -58,6 +60,7 @@ func TestTheMessageOfTheDeclarationIsRecorded(t *testing.T) {
 	assert.Equal(t, []consent.Reason{{Code: "big", Message: "it is big"}}, asked.Reasons)
 }
 
+// SEMANTICS 5.7.9
 func TestGrantsDieWithTheirRule(t *testing.T) {
 	policy := decide(runtime.Decision{Effect: runtime.EffectAsk, Asks: []runtime.Ask{{ID: "big", MaxCover: runtime.CoverTool}}})
 	r := newRigWith(t, policy, []*runtime.Tool{readTool(okRead, asking(func(c *runtime.Consent) { c.Ask = 0 }))}, engine.WithPendingRequests())
@@ -72,6 +75,7 @@ func TestGrantsDieWithTheirRule(t *testing.T) {
 	assert.Equal(t, runtime.Pending, turn.Execute(t.Context(), callOf("c3", "file_read", goodInput)).Kind)
 }
 
+// SEMANTICS 5.13.3, 5.13.4
 func TestConsentOffLiftsQuestionsOnlyAndIsRecorded(t *testing.T) {
 	var answer runtime.Decision
 	policy := runtime.PolicyFunc(func(context.Context, *runtime.PolicyInput) (runtime.Decision, error) { return answer, nil })
@@ -96,6 +100,7 @@ func TestConsentOffLiftsQuestionsOnlyAndIsRecorded(t *testing.T) {
 	}
 }
 
+// SEMANTICS 5.2.5, 7.4.2
 func TestEditIsDecodedAndJudgedLikeAnyInput(t *testing.T) {
 	policy := runtime.PolicyFunc(func(_ context.Context, in *runtime.PolicyInput) (runtime.Decision, error) {
 		d := runtime.Decision{Effect: runtime.EffectAllow}
@@ -127,6 +132,7 @@ func TestEditIsDecodedAndJudgedLikeAnyInput(t *testing.T) {
 	assert.Equal(t, map[string]string{"args": goodInput, "final": string(a.Edit)}, recordedArguments(t, &j, "c1"))
 }
 
+// SEMANTICS 3.3.1
 func TestConsentIsAskedLastThoughNobodyCanBeAsked(t *testing.T) {
 	r := newRig(t, readTool(okRead), readTool(okRead, named("wire"), asking(), ruled(func(rs *runtime.Rules) {
 		rs.RequiresPreceding = []string{"file_read"}
@@ -149,6 +155,7 @@ func kindsAt(t *testing.T, j journal.Journal) map[uint64]string {
 
 // TestEventsOfNoCallHaveTheirPosition: an event that belongs to no call has the position of its entry, and
 // the numbers of the events around it are those of their entries, too.
+// SEMANTICS 2.1.8
 func TestEventsOfNoCallHaveTheirPosition(t *testing.T) {
 	j := new(journal.Memory)
 	r := newRigWith(t, runtime.PolicyFunc(allowAll), []*runtime.Tool{readTool(okRead, asking())}, engine.WithPendingRequests(), engine.WithJournal(j))

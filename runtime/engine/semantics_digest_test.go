@@ -15,6 +15,7 @@ import (
 
 // TestDedupeKeyIsLengthPrefixed computes the digests of a call independently: a later
 // version that restores the session must compute the same digests.
+// SEMANTICS 4.8.4
 func TestDedupeKeyIsLengthPrefixed(t *testing.T) {
 	r := newRig(t, readTool(okRead, func(s *runtime.Spec) {
 		s.Dedupe.Mode, s.Idempotency = runtime.DedupeAlways, &runtime.Idempotency{Key: []string{"path"}}

@@ -14,11 +14,13 @@ import (
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
+// SEMANTICS 4.3.5
 func TestBatchesAreParallelByDefault(t *testing.T) {
 	var mode engine.BatchMode
 	assert.Equal(t, engine.Parallel, mode)
 }
 
+// SEMANTICS 3.1.1, 3.1.2
 func TestFirstOfTheFirstReasonsIsTheOnlyAnswer(t *testing.T) {
 	r := newRigWith(t, decide(runtime.Decision{Denials: []runtime.Denial{{Code: "never"}}}), []*runtime.Tool{readTool(okRead)})
 	run := r.run()
@@ -27,6 +29,7 @@ func TestFirstOfTheFirstReasonsIsTheOnlyAnswer(t *testing.T) {
 	assert.Equal(t, []runtime.Reason{runtime.ReasonRunFinished}, out.AllReasons)
 }
 
+// SEMANTICS 4.8.5, 4.9.1, 4.9.3
 func TestDuplicateHasTheEarlierOutcomeInTheDeclaredWindow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t,
@@ -53,6 +56,7 @@ func TestDuplicateHasTheEarlierOutcomeInTheDeclaredWindow(t *testing.T) {
 	})
 }
 
+// SEMANTICS 4.11.2, 4.14.8
 func TestEngineNeverInventsArguments(t *testing.T) {
 	r := newRig(t, readTool(okRead, named("init"), ruled(func(rs *runtime.Rules) { rs.StartConstraint = true })),
 		readTool(okRead, named("save"), ruled(func(rs *runtime.Rules) { rs.RequiredBeforeExit = true })))
@@ -61,6 +65,7 @@ func TestEngineNeverInventsArguments(t *testing.T) {
 	assert.Empty(t, run.Turn(engine.TurnConfig{}).ExecuteRequired(t.Context()))
 }
 
+// SEMANTICS 4.21.1
 func TestSubAgentsInheritDenialsAndQuestions(t *testing.T) {
 	var answer runtime.Decision
 	policy := runtime.PolicyFunc(func(context.Context, *runtime.PolicyInput) (runtime.Decision, error) { return answer, nil })
@@ -77,6 +82,7 @@ func TestSubAgentsInheritDenialsAndQuestions(t *testing.T) {
 	assert.Equal(t, runtime.ReasonConsentRequired, do("wire", runtime.Decision{Effect: runtime.EffectAllow}))
 }
 
+// SEMANTICS 3.5.1
 func TestWaitingCallIsJudgedWithoutItsOwnSlot(t *testing.T) {
 	var seen []uint32
 	policy := runtime.PolicyFunc(func(_ context.Context, in *runtime.PolicyInput) (runtime.Decision, error) {
@@ -89,6 +95,7 @@ func TestWaitingCallIsJudgedWithoutItsOwnSlot(t *testing.T) {
 	assert.Equal(t, []uint32{0, 0}, seen)
 }
 
+// SEMANTICS 3.7.1
 func TestOperationIsJudgedAsRewritten(t *testing.T) {
 	allowed := ruled(func(rs *runtime.Rules) {
 		rs.AllowedOperations = &runtime.AllowedOperations{Arg: "path", Values: []string{"a.md"}}
@@ -105,6 +112,7 @@ func TestOperationIsJudgedAsRewritten(t *testing.T) {
 	}
 }
 
+// SEMANTICS 3.7.2
 func TestRewriteIsShownToTheApprover(t *testing.T) {
 	spec := &runtime.Spec{Name: "put", Consent: &runtime.Consent{Ask: runtime.ConsentAskAlways, Preview: true}}
 	tool := runtime.NewTool(spec, &readInputRule, okRead, runtime.WithPreview(func(_ context.Context, in *readInput) (runtime.Preview, error) {

@@ -29,6 +29,7 @@ func putTool(run readFunc, undone func(callID string), change ...func(*runtime.S
 		}))
 }
 
+// SEMANTICS 4.20.2
 func TestUndoIsPolicyCheckedAndAudited(t *testing.T) {
 	var answer runtime.Decision
 	policy := runtime.PolicyFunc(func(_ context.Context, in *runtime.PolicyInput) (runtime.Decision, error) {
@@ -70,6 +71,7 @@ func TestUndoIsPolicyCheckedAndAudited(t *testing.T) {
 	}
 }
 
+// SEMANTICS 4.20.7, 8.1.4
 func TestUndoHasALifetime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, putTool(okRead, func(string) {}))
@@ -87,6 +89,7 @@ func TestUndoHasALifetime(t *testing.T) {
 	})
 }
 
+// SEMANTICS 4.20.8
 func TestTimedOutCallIsUndoneAfterItsGrace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		slow := func(ctx context.Context, in *readInput) (*readOutput, error) {

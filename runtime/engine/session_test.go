@@ -25,6 +25,7 @@ func sleepy(d time.Duration, change ...func(*runtime.Spec)) *runtime.Tool {
 	}, change...)
 }
 
+// SEMANTICS 1.4.1, 1.4.2, 1.4.3
 func TestCallIDs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ran := 0
@@ -90,6 +91,7 @@ func TestAttachedCallerGivesUp(t *testing.T) {
 	})
 }
 
+// SEMANTICS 6.3.1, 6.3.3
 func TestConcurrencyLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const calls = 200
@@ -132,6 +134,7 @@ func TestConcurrencyLimit(t *testing.T) {
 	})
 }
 
+// SEMANTICS 6.3.2, 6.3.3
 func TestAtCapacity(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, sleepy(time.Hour, func(s *runtime.Spec) {
@@ -161,6 +164,7 @@ func TestAtCapacity(t *testing.T) {
 	})
 }
 
+// SEMANTICS 1.1.3
 func TestQueuedCallIsBlockedByATimeout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, sleepy(8*time.Second, func(s *runtime.Spec) { s.Limits.Concurrency = 1 }))
@@ -178,6 +182,7 @@ func TestQueuedCallIsBlockedByATimeout(t *testing.T) {
 	})
 }
 
+// SEMANTICS 1.3.1
 func TestCloseRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, sleepy(4*time.Second))
@@ -207,6 +212,7 @@ func TestCloseRun(t *testing.T) {
 
 // TestCloseRunStartsNothing has calls wait for a slot while the run is closed: the slot that the
 // cancelled call leaves goes to none of them.
+// SEMANTICS 1.3.3
 func TestCloseRunStartsNothing(t *testing.T) {
 	for range 50 {
 		var started atomic.Int32
@@ -229,6 +235,7 @@ func TestCloseRunStartsNothing(t *testing.T) {
 	}
 }
 
+// SEMANTICS 6.9.5
 func TestShutdown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, sleepy(10*time.Second, writes, func(s *runtime.Spec) { s.Deadline = time.Minute }))

@@ -50,6 +50,7 @@ func endings(begun chan<- string, release <-chan struct{}) []*runtime.Tool {
 
 // TestShutdownAborts shuts down while calls are in every phase, and continues the
 // journal afterwards.
+// SEMANTICS 6.9.5, 6.9.6
 func TestShutdownAborts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		j := new(shared)

@@ -213,6 +213,7 @@ func (s *tracedSpan) Consent() func() {
 func (s *tracedSpan) End(out *runtime.Outcome) { (*tracer)(s).add("end %s %v", out.CallID, out.Kind) }
 
 // TestTracer: the parts of calls that were made in every way, each in its context.
+// SEMANTICS 2.1.4
 func TestTracer(t *testing.T) {
 	tr := &tracer{}
 	tool := readTool(func(ctx context.Context, in *readInput) (*readOutput, error) {

@@ -92,6 +92,7 @@ func TestTracerOfAPreview(t *testing.T) {
 
 // TestCountersAreToldOfTheEvents: what a counter is told of is every event of calls and nothing else, in
 // their order.
+// SEMANTICS 2.1.4
 func TestCountersAreToldOfTheEvents(t *testing.T) {
 	k := &counter{}
 	fails := readTool(func(context.Context, *readInput) (*readOutput, error) { return nil, errors.New("no") }, named("fails"))

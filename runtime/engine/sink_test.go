@@ -32,6 +32,7 @@ func (s badSink) Emit(*runtime.Event) error {
 	return errors.New("disk full")
 }
 
+// SEMANTICS 2.1.3
 func TestSinks(t *testing.T) {
 	var lines, logged bytes.Buffer
 	log := slog.New(slog.NewTextHandler(&logged, &slog.HandlerOptions{Level: slog.LevelDebug}))
@@ -111,6 +112,7 @@ func TestEventsShowNothingOfEarlierOnes(t *testing.T) {
 }
 
 // TestSensitiveValuesStayInside looks for a password everywhere except in the handler.
+// SEMANTICS 2.4.3, 2.4.4, 5.9.3
 func TestSensitiveValuesStayInside(t *testing.T) {
 	const password = "hunter2\"tricky"
 	login := func(run func(*loginInput) (*readOutput, error)) *runtime.Tool {
@@ -216,6 +218,7 @@ func TestErrorHandlerThatLeavesItsGoroutine(t *testing.T) {
 
 // TestOutcomesAsJSON: a reader that has only the lines learns whether the state was
 // restored, which call was there before, and which request is to be answered.
+// SEMANTICS 2.2.1
 func TestOutcomesAsJSON(t *testing.T) {
 	for want, out := range map[string]runtime.Outcome{
 		`{"call":"c1","tool":"x","outcome":"failed","reason":"handler_error","duration_ms":0,"rolled_back":true}`: {

@@ -40,6 +40,7 @@ func TestMessagesAreBounded(t *testing.T) {
 
 // TestLargeInputsAreNotKept makes a session retain calls whose inputs are far too
 // large: what it retains is enough to recognize them.
+// SEMANTICS 7.2.1
 func TestLargeInputsAreNotKept(t *testing.T) {
 	r := newRig(t, readTool(okRead, func(s *runtime.Spec) { s.Limits.Input = 1 << 10 }))
 	run := r.run()
@@ -79,6 +80,7 @@ func TestObserversAreToldOfEveryOutcome(t *testing.T) {
 	assert.Equal(t, []string{"", "call_id_reused", "unknown_tool", "call_id_reused"}, seen)
 }
 
+// SEMANTICS 1.4.2
 func TestWhoeverAttachesKnowsTheCall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, readTool(func(ctx context.Context, in *readInput) (*readOutput, error) {

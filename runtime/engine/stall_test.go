@@ -59,6 +59,7 @@ func (f *fullable) all(t *testing.T) (list []journal.Entry) {
 
 // TestCallsRunAgainWhenThereIsRoom fills the journal at each append of a call, for
 // longer than DefaultStale.
+// SEMANTICS 6.6.7
 func TestCallsRunAgainWhenThereIsRoom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for left := int64(1); left <= 2; left++ {
@@ -179,6 +180,7 @@ func TestShutdownWithoutRoom(t *testing.T) {
 // TestNothingContradictsTheJournal fills the journal at random, with concurrent calls:
 // a call that was told completed is completed after a restart, a call that ran is
 // recorded, and a call that was denied never ran.
+// SEMANTICS 2.2.2
 func TestNothingContradictsTheJournal(t *testing.T) {
 	for seed := range uint64(20) {
 		synctest.Test(t, func(t *testing.T) {
@@ -238,6 +240,7 @@ func TestNothingContradictsTheJournal(t *testing.T) {
 // TestCommitWaitsForRoom fills the journal before the decision to commit is recorded:
 // nothing is committed before it is, and the call, whose caller was told unknown, is
 // completed then.
+// SEMANTICS 6.8.3
 func TestCommitWaitsForRoom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		j, l := new(fullable), new(ledgerOfWrites)

@@ -18,6 +18,7 @@ import (
 
 // TestStepsNameNoCallToGiveUp: a caller cannot withdraw a call, so no step tells it to.
 // The message names the call whose end would help.
+// SEMANTICS 2.4.1
 func TestStepsNameNoCallToGiveUp(t *testing.T) {
 	r := newRigWith(t, runtime.PolicyFunc(allowAll), []*runtime.Tool{
 		readTool(okRead, asking(), func(s *runtime.Spec) { s.Rules.MaxCalls = 1 }),
@@ -68,6 +69,7 @@ func TestRefusalsCountOne(t *testing.T) {
 }
 
 // TestWaitsAreRoundedUp: the message has a whole number that is not too short.
+// SEMANTICS 2.4.1
 func TestWaitsAreRoundedUp(t *testing.T) {
 	for passed, told := range map[time.Duration]string{
 		time.Microsecond:                          "2s",

@@ -41,6 +41,7 @@ func (s *slow) transaction(seq uint64) (n int) {
 // TestApprovalIsUsedUpWithTheStart checks that an approval is used up in the
 // transaction of the start, while entries of other sessions include changes of the
 // requests.
+// SEMANTICS 6.6.3
 func TestApprovalIsUsedUpWithTheStart(t *testing.T) {
 	var j slow
 	r := recovered(t, &j, readTool(okRead, asking()), readTool(okRead, named("other")))

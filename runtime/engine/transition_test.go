@@ -19,6 +19,7 @@ import (
 
 // TestOneFunctionEmitsEvents: no other code of the engine gives events to sinks, but for those of no
 // call, which recordConsent records.
+// SEMANTICS 2.1.2
 func TestOneFunctionEmitsEvents(t *testing.T) {
 	files, err := filepath.Glob("*.go")
 	require.NoError(t, err)
@@ -35,6 +36,7 @@ func TestOneFunctionEmitsEvents(t *testing.T) {
 
 // TestTransitionFollowsTheTable tries random events on a call. The state changes and
 // the event is emitted exactly when the table allows it.
+// SEMANTICS 2.1.1, 2.1.2, 2.1.9
 func TestTransitionFollowsTheTable(t *testing.T) {
 	seed := rand.Uint64()
 	rng := rand.New(rand.NewPCG(seed, 1))

@@ -16,6 +16,7 @@ import (
 
 // TestCapBoundsEveryAttempt: each attempt has the cap of its turn if its tool declares
 // more.
+// SEMANTICS 6.1.1
 func TestCapBoundsEveryAttempt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var had []time.Duration
@@ -34,6 +35,7 @@ func TestCapBoundsEveryAttempt(t *testing.T) {
 
 // TestCapOnEveryPath: the cap bounds the attempts of calls that wait for a batch, a
 // slot or nothing, and of a call without a caller.
+// SEMANTICS 6.1.1
 func TestCapOnEveryPath(t *testing.T) {
 	for name, execute := range map[string]func(*engine.Turn){
 		"alone":    func(turn *engine.Turn) { turn.Execute(context.Background(), callOf("c1", "file_read", goodInput)) },
@@ -100,6 +102,7 @@ func TestCapGivesNoTime(t *testing.T) {
 }
 
 // TestCapAfterARestart: the cap bounds the attempts of the next process too.
+// SEMANTICS 6.1.1
 func TestCapAfterARestart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var j journal.Memory

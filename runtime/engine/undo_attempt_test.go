@@ -61,6 +61,7 @@ func (r *rig) puts() {
 }
 
 // TestUndoHandlerHasTheContextOfACall: an undo handler can do what a handler can do.
+// SEMANTICS 6.4.1
 func TestUndoHandlerHasTheContextOfACall(t *testing.T) {
 	for name, foreign := range map[string]bool{"own": false, "foreign": true} {
 		t.Run(name, func(t *testing.T) {
@@ -164,6 +165,7 @@ var failingUndos = map[string]failingUndo{
 
 // TestUndoThatFails: nothing of the undo is committed. Its caller, the error handler
 // and the log get the reason, and it can be tried again.
+// SEMANTICS 6.4.1
 func TestUndoThatFails(t *testing.T) {
 	for name, row := range failingUndos {
 		t.Run(name, func(t *testing.T) {

@@ -20,6 +20,7 @@ import (
 
 // TestUndoHasADeadlineAndAFence: an undo handler that runs past its deadline, or past
 // the end of the context of Undo, writes nothing after that.
+// SEMANTICS 6.4.1
 func TestUndoHasADeadlineAndAFence(t *testing.T) {
 	for name, row := range map[string]struct {
 		patience time.Duration // of the caller of Undo
@@ -88,6 +89,7 @@ func TestUndoThatFailedIsFenced(t *testing.T) {
 
 // TestUndoJudgesItsDeadlineByTheClock: the handler returns too late, and the timer has
 // not fired. Which of the two comes first at the same instant differs from run to run.
+// SEMANTICS 6.4.1
 func TestUndoJudgesItsDeadlineByTheClock(t *testing.T) {
 	for range 16 {
 		synctest.Test(t, func(t *testing.T) {
@@ -127,6 +129,7 @@ func TestUndoThatIsNotKnownToHaveCommitted(t *testing.T) {
 // TestUndoWhoseCommitWaitsForRoom fills the journal before the decision to commit is
 // recorded. The caller leaves after the grace period, nothing is committed or recorded
 // while the journal is full, and then the undo is committed.
+// SEMANTICS 6.6.5
 func TestUndoWhoseCommitWaitsForRoom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		j, l := new(fullable), new(ledgerOfWrites)
@@ -164,6 +167,7 @@ func TestUndoWhoseCommitWaitsForRoom(t *testing.T) {
 // TestShutdownLeavesAnUndoWithoutRoom shuts down while the decision of an undo waits
 // for the journal. The executor neither waits for it nor commits later, and recovery
 // rolls back what was not decided.
+// SEMANTICS 6.6.5
 func TestShutdownLeavesAnUndoWithoutRoom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		j, l := new(fullable), new(ledgerOfWrites)
@@ -203,6 +207,7 @@ func beforeLast(t *testing.T, j *journal.Memory, kind string) *journal.Memory {
 
 // TestUndoThatIsInterrupted lets the process die after each entry of an undo: recovery
 // commits the undo when that was decided, and rolls it back otherwise.
+// SEMANTICS 6.6.5
 func TestUndoThatIsInterrupted(t *testing.T) {
 	grouped := func(s *runtime.Spec) { s.Rules.ExclusiveGroups = []string{"g"} }
 	other := readTool(okRead, grouped)
@@ -261,6 +266,7 @@ func TestUndoThatIsInterrupted(t *testing.T) {
 
 // TestUndoIntentIsDurable: an undo handler does not start before its intent is durable.
 // An undo that cannot be recorded is reported as attempted at most.
+// SEMANTICS 6.6.5
 func TestUndoIntentIsDurable(t *testing.T) {
 	for left := range 3 { // entries of an undo: started, decided, undone
 		j := &broken{left: 1000}

@@ -14,6 +14,7 @@ import (
 
 // TestInputIsNeverRewritten: a valid text reaches the handler as the model wrote it,
 // even if an interpreter would give it a special meaning (SEMANTICS section 7.4).
+// SEMANTICS 7.4.1
 func TestInputIsNeverRewritten(t *testing.T) {
 	var got string
 	login := &loginTool{run: func(_ context.Context, in *loginInput) (*loginInput, error) {

@@ -14,6 +14,7 @@ import (
 
 // TestWhatIfGivenUp cancels WhatIf at every moment, while the worker of the evaluation
 // may still be busy, for the race detector.
+// SEMANTICS 6.12.1
 func TestWhatIfGivenUp(t *testing.T) {
 	r := newRig(t, readTool(okRead))
 	turn := r.turn()
@@ -34,6 +35,7 @@ func TestWhatIfGivenUp(t *testing.T) {
 	t.Logf("%d of 400 were given up", kinds[false])
 }
 
+// SEMANTICS 6.12.1
 func TestWhatIfOfAPolicyThatHangs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRigWith(t, runtime.PolicyFunc(func(ctx context.Context, in *runtime.PolicyInput) (runtime.Decision, error) {

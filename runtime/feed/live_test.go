@@ -44,6 +44,7 @@ func pieceOf(e journal.Entry, number int64) journal.Live {
 // TestPiecesAreBetweenTheirEntries: with random appends and reports every subscriber that keeps up gets
 // each entry and each piece that match, each piece after the entry that it names and before the entries
 // that were appended after it.
+// SEMANTICS 2.5.2
 func TestPiecesAreBetweenTheirEntries(t *testing.T) {
 	for i, filter := range []feed.Filter{{}, {Session: "s3"}, {Run: "r1"}, {Kinds: []string{"tool.output"}}, {Kinds: []string{"kind.1"}}} {
 		synctest.Test(t, func(t *testing.T) {
@@ -86,6 +87,7 @@ func TestPiecesAreBetweenTheirEntries(t *testing.T) {
 
 // TestPiecesWaitForTheirEntry: a piece is not passed on before its entry is durable, and then goes
 // before the next entry. It does not keep the piece of another call.
+// SEMANTICS 2.5.2
 func TestPiecesWaitForTheirEntry(t *testing.T) {
 	for _, filter := range []feed.Filter{{}, {Kinds: []string{"tool.output"}}} {
 		synctest.Test(t, func(t *testing.T) {
@@ -188,6 +190,7 @@ func TestFollowEnds(t *testing.T) {
 
 // TestKeptPieces: what a call wrote before goes first, all of it; pieces that were reported meanwhile follow
 // where they do not repeat it.
+// SEMANTICS 2.5.7
 func TestKeptPieces(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := feed.New(new(journal.Memory), 0)

@@ -58,6 +58,7 @@ func used(t *testing.T, c host.Config) *host.Host {
 }
 
 // TestCommandsArchive: a host archives on a command of its inbox, says what, and goes on.
+// SEMANTICS 6.14.3
 func TestCommandsArchive(t *testing.T) {
 	dir := t.TempDir()
 	h := used(t, host.Config{Dir: dir})
@@ -89,6 +90,7 @@ func TestCommandsArchive(t *testing.T) {
 
 // TestArchivedCallsAreAnswered from the segment, as before and after a restart; not where it is not there any more, or another file is in its
 // place.
+// SEMANTICS 1.4.4
 func TestArchivedCallsAreAnswered(t *testing.T) {
 	faults := make(chan error, 9)
 	c := host.Config{
@@ -124,6 +126,7 @@ func TestArchivedCallsAreAnswered(t *testing.T) {
 }
 
 // TestCommandsArchiveIntoOneFolder: a command names no file outside of the folder, replaces none and follows no link.
+// SEMANTICS 6.14.4
 func TestCommandsArchiveIntoOneFolder(t *testing.T) {
 	dir := t.TempDir()
 	h := used(t, host.Config{Dir: dir})
@@ -213,6 +216,7 @@ func (d denied) Authorize(ctx context.Context, r *operator.Request) (operator.De
 }
 
 // TestWhoMayArchive: archiving is an act of its own, and the decision is on record.
+// SEMANTICS 6.14.3
 func TestWhoMayArchive(t *testing.T) {
 	h := used(t, host.Config{Dir: t.TempDir(), Operators: denied{act: operator.Archive}})
 	res := give(t, h, archiveInto(""))
@@ -250,6 +254,7 @@ func TestAHostLooksWhenItStarts(t *testing.T) {
 }
 
 // TestWhatAnArchiveHasLeft without an end is removed by the next one, whatever that is named. Other files stay.
+// SEMANTICS 6.14.13
 func TestWhatAnArchiveHasLeft(t *testing.T) {
 	dir := t.TempDir()
 	h := used(t, host.Config{Dir: dir})

@@ -13,6 +13,7 @@ import (
 
 // TestACallThatIsForgottenWhileItsSessionIsInMemory: the session still knows it, and denies another call its id. When the session is read
 // again, the id is free.
+// SEMANTICS 6.14.10
 func TestACallThatIsForgottenWhileItsSessionIsInMemory(t *testing.T) {
 	c := host.Config{Tools: noteTools(nil), Policies: policies(), Dir: t.TempDir(), Retain: host.KeepAll}
 	h, err := host.Open(t.Context(), c)

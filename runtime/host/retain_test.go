@@ -22,6 +22,7 @@ import (
 )
 
 // TestAHostRetains: a host that goes on archives what is old, verifies it, and deletes segments with a record in the audit log.
+// SEMANTICS 6.14.7
 func TestAHostRetains(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "var")
 	h, err := host.Open(t.Context(), host.Config{Tools: noteTools(nil), Policies: policies(), Dir: dir, Delete: 60 * 24 * time.Hour})
@@ -121,6 +122,7 @@ func TestAHostOfAnArchiveStarts(t *testing.T) {
 }
 
 // TestRetentionsAreRefused: one that is shorter than a window, negative ones, and an archive of calls whose window is open.
+// SEMANTICS 6.14.2
 func TestRetentionsAreRefused(t *testing.T) {
 	tools := func(change func(*runtime.Spec)) []*runtime.Tool {
 		list := noteTools(nil)

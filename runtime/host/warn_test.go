@@ -29,6 +29,7 @@ func (f *faults) with(text string) (n int) {
 
 // TestWarningsOfSize: a host warns once of a large store from which nothing leaves, and says why, and not of one that
 // is small or archives. The store of the test has less than a MiB: the limit is lower.
+// SEMANTICS 6.14.5
 func TestWarningsOfSize(t *testing.T) {
 	silent := audit.AnchorFunc(func(context.Context, []byte) error { return nil })
 	for name, c := range map[string]struct {
@@ -65,6 +66,7 @@ func TestWarningsOfSize(t *testing.T) {
 }
 
 // TestWarningsComeAgain: a store that was small again is warned of again.
+// SEMANTICS 6.14.5
 func TestWarningsComeAgain(t *testing.T) {
 	var f faults
 	h := used(t, host.Within(host.Config{Dir: t.TempDir(), Report: f.report}, time.Hour, 1))
@@ -79,6 +81,7 @@ func TestWarningsComeAgain(t *testing.T) {
 }
 
 // TestWarningOfAStart: a start that takes longer than its limit is reported, and no other.
+// SEMANTICS 6.14.5
 func TestWarningOfAStart(t *testing.T) {
 	for limit, want := range map[time.Duration]int{0: 1, time.Hour: 0} {
 		var f faults

@@ -171,6 +171,7 @@ func sameLive(t *testing.T, recorded map[string]journal.LiveCounts, counted docu
 
 // TestCountsAreThoseOfTheJournal makes calls while a sink takes no event, and compares the counts
 // with the entries of the journal.
+// SEMANTICS 2.1.4, 2.5.5
 func TestCountsAreThoseOfTheJournal(t *testing.T) {
 	sink := blocked{make(chan struct{})}
 	exec, m, j := open(t, engine.WithSink(sink))

@@ -15,6 +15,7 @@ import (
 )
 
 // TestUsageOfProcesses: what processes have used is served by tool, and nothing else of them.
+// SEMANTICS 6.13.3
 func TestUsageOfProcesses(t *testing.T) {
 	exec, m, _ := open(t)
 	work(t, exec, 100)

@@ -88,6 +88,7 @@ func TestAliases(t *testing.T) {
 }
 
 // TestDeprecatedToolsAreMarked: the description says what to do instead, and so does the result.
+// SEMANTICS 1.5.2
 func TestDeprecatedToolsAreMarked(t *testing.T) {
 	old := dynamic("old", `{"type":"object"}`)
 	old.Spec().Description = "Old."

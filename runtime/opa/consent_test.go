@@ -85,6 +85,7 @@ func TestNobodyIsAskedWhenNobodyCouldAgree(t *testing.T) {
 }
 
 // TestConsentLiftsNoDenial asks and refuses.
+// SEMANTICS 5.3.10
 func TestConsentLiftsNoDenial(t *testing.T) {
 	a := ask(t, "w.rego", regotest.Tool(`ask contains {"id": "big", "message": "m"} if input.args.path != ""
 

@@ -17,6 +17,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
+// SEMANTICS 2.3.4, 3.6.2
 func TestLibraryDecides(t *testing.T) {
 	p, reg := load(t)
 	read := call(t, reg, "file_read", `{"path":"a"}`)
@@ -85,6 +86,7 @@ ask contains {"id": "night", "message": "at night", "approvers": {"lead"}, "time
 }
 `
 
+// SEMANTICS 3.6.1, 3.6.2
 func TestPackagesDecide(t *testing.T) {
 	p, reg := load(t, "file_write.rego", writePolicy, "org/security.rego", orgPolicy)
 	docs := func(content, mode string) *runtime.PolicyInput {
@@ -118,6 +120,7 @@ func TestPackagesDecide(t *testing.T) {
 	assert.Len(t, d.Asks, 1, "what was said besides stays visible")
 }
 
+// SEMANTICS 3.6.1
 func TestPrecedence(t *testing.T) {
 	ask := func(approvers ...string) runtime.Ask { return runtime.Ask{ID: "a", Approvers: approvers, At: "x:1"} }
 	asks := []runtime.Ask{ask("a", "b"), ask(), ask("c")}

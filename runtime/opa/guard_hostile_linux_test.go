@@ -47,6 +47,7 @@ type hostileReport struct {
 // No arguments of a call make a built-in function take the memory of the program.
 // Each function runs in a process of its own, under a limit of its address space:
 // what outgrows the limit ends that process and not the test.
+// SEMANTICS 7.5.7
 func TestHostileArguments(t *testing.T) {
 	if asked := os.Getenv(hostileVariable); asked != "" {
 		hostileProcess(t, asked)
@@ -371,6 +372,7 @@ var hostileOwn = map[string][][]func(int) string{
 }
 
 // A set of hostile arguments is an input that a tool accepts.
+// SEMANTICS 7.5.7
 func TestHostileArgumentsAreInputs(t *testing.T) {
 	for _, f := range callable() {
 		params := functions.Builtin(f).Decl.FuncArgs().Args

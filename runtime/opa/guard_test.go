@@ -31,6 +31,7 @@ func callOf(t testing.TB, reg *runtime.Registry, extra string) *runtime.PolicyIn
 }
 
 // A guard refuses what could outgrow the memory, and lets through all else.
+// SEMANTICS 7.5.7
 func TestGuardedCalls(t *testing.T) {
 	long := strings.Repeat
 	const tooLong = "the result could be longer than 16 MiB"

@@ -18,6 +18,7 @@ import (
 
 // What the loader cannot know, because a value is of any type there, is an
 // error of the decision: a reason that is not understood may be a refusal.
+// SEMANTICS 3.6.3
 func TestWrongShapesFailTheDecision(t *testing.T) {
 	for _, test := range []struct{ name, rule, args, want string }{
 		{"message", `deny contains {"code": "night", "message": input.args.extra.x} if input.args.extra.x`, `{"extra":{"x":1}}`, `o.rego:3: an entry of deny has a "message" that is not a string`},
@@ -128,6 +129,7 @@ func nan() float64 {
 	return zero / zero
 }
 
+// SEMANTICS 3.6.3
 func TestPanicsAreErrors(t *testing.T) {
 	p, _ := load(t)
 	g := p.current.Load().generation

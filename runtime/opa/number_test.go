@@ -40,6 +40,7 @@ func numberTools(t testing.TB, handle func(text string)) *runtime.Registry {
 
 // Comparison and arithmetic at the bounds of numbers without a schema, in a policy
 // and as the handler has them.
+// SEMANTICS 7.1.1, 7.2.4
 func TestPolicyAndHandlerSeeOneNumber(t *testing.T) {
 	const invalid = "invalid_input"
 	for _, test := range []struct{ number, condition, want string }{
@@ -97,6 +98,7 @@ func TestPolicyAndHandlerSeeOneNumber(t *testing.T) {
 
 // FuzzPolicyAndHandlerSeeOneNumber decodes a number without a schema and compares
 // the term of the policy with the text of the handler.
+// SEMANTICS 7.1.4
 func FuzzPolicyAndHandlerSeeOneNumber(f *testing.F) {
 	for _, seed := range [][2]string{
 		{"0", "-0"}, {"1", "1.0"}, {"100.0000000000000001", "100"}, {"9223372036854775807", "9223372036854775808"}, {"-9223372036854775808", "-9223372036854775809"},

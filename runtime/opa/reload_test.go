@@ -32,6 +32,7 @@ const (
 	passingTest = "package ambit.policies.security_test\n\ntest_closed if {\n\tcount(data.ambit.policies.security.deny) == 1 with input as {\"behavior\": \"research\"}\n}\n"
 )
 
+// SEMANTICS 3.6.5
 func TestReload(t *testing.T) {
 	p, reg := load(t)
 	in := call(t, reg, "file_read", `{"path":"a"}`)
@@ -60,6 +61,7 @@ func TestReload(t *testing.T) {
 // TestApprovalOutlivesAnEditOfThePolicies reloads while a request is pending: a
 // comment, another tool's rules and the lines of rules do not end the approval,
 // another message does.
+// SEMANTICS 5.7.7
 func TestApprovalOutlivesAnEditOfThePolicies(t *testing.T) {
 	rule := func(message string) string {
 		return `ask contains {"id": "big", "message": "` + message + `"} if input.args.path != ""`
@@ -167,6 +169,7 @@ func ticks(n int) {
 	synctest.Wait()
 }
 
+// SEMANTICS 3.6.5
 func TestWatch(t *testing.T) {
 	defer goleak.VerifyNone(t)
 	root := t.TempDir()

@@ -62,6 +62,7 @@ func asGenerated(t *testing.T) fstest.MapFS {
 	return fsys
 }
 
+// SEMANTICS 3.6.4
 func TestStaleDeclarations(t *testing.T) {
 	changed := specs()
 	changed[0].Pin = "other"

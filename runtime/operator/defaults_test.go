@@ -14,6 +14,7 @@ var acts = []operator.Act{
 }
 
 // TestDefaults lists, for every kind of actor, the acts that it may do.
+// SEMANTICS 5.10.2
 func TestDefaults(t *testing.T) {
 	target := operator.Request{Target: operator.Target{Session: "s", Call: "c"}, Principal: "agent", SessionPrincipal: "alice"}
 	approver := target

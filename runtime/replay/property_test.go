@@ -122,6 +122,7 @@ func candidate(file string, t *testing.T) *replay.Candidate {
 // TestSameRulesNeverDiverge replays random recordings against the rules that they
 // were made with. Their processes are killed at random, also in the middle of what
 // they write.
+// SEMANTICS 1.3.3
 func TestSameRulesNeverDiverge(t *testing.T) {
 	for range battery.Count(t, 40, 1500) {
 		neverDiverges(t, rand.Uint64())

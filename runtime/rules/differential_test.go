@@ -362,6 +362,7 @@ func (pick chooser) change(cfg rules.Config) rules.Config {
 // TestRebuiltUnderAnotherConfig stops at random points, rebuilds the state from the
 // events under a configuration with other rules, and fewer or more tools, and goes
 // on: what has happened has happened, and is judged by the rules of now.
+// SEMANTICS 6.5.1
 func TestRebuiltUnderAnotherConfig(t *testing.T) {
 	for seed := range uint64(battery.Count(t, 300, 4000)) {
 		pick := randomly(seed)

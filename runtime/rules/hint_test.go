@@ -8,6 +8,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime/rules"
 )
 
+// SEMANTICS 4.18.1, 4.18.3
 func TestLoopExitsHoweverTheRunEnded(t *testing.T) {
 	p := beginWith(t, rules.Config{Reminders: -1, Tools: []rules.Tool{tool("tidy", rules.Rules{RequiredBeforeExit: true})}})
 	p.stop()

@@ -9,6 +9,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime/rules"
 )
 
+// SEMANTICS 4.18.1, 4.18.2, 4.18.3
 func TestLoopHint(t *testing.T) {
 	p := begin(t, rules.Rules{}, tool("work", rules.Rules{}), tool("more", rules.Rules{ContinueLoop: true}),
 		tool("tidy", rules.Rules{RequiredBeforeExit: true}), tool("exit", rules.Rules{ExitLoop: true}))
@@ -31,6 +32,7 @@ func TestLoopHint(t *testing.T) {
 	hint(rules.HintExit, "work", rules.ResultRefused, false)
 }
 
+// SEMANTICS 4.3.6
 func TestTied(t *testing.T) {
 	engine, err := rules.Compile(rules.Config{Tools: []rules.Tool{
 		tool("start", rules.Rules{StartConstraint: true}), tool("needs", rules.Rules{RequiresPreceding: []string{"free"}}),
@@ -46,6 +48,7 @@ func TestTied(t *testing.T) {
 	require.Equal(t, []string{"start"}, engine.Starts())
 }
 
+// SEMANTICS 4.3.6, 4.8.1
 func TestWants(t *testing.T) {
 	engine, err := rules.Compile(rules.Config{Tools: []rules.Tool{
 		tool("plain", rules.Rules{}), {Name: "equal", Dedupe: rules.Dedupe{Mode: rules.DedupeAlways}}, {Name: "keyed", Idempotency: &rules.Idempotency{}},
@@ -57,6 +60,7 @@ func TestWants(t *testing.T) {
 	require.Equal(t, rules.Wants{Args: true, Key: true}, engine.Wants("keyed"))
 }
 
+// SEMANTICS 4.17.1
 func TestCompileReportsEveryMistake(t *testing.T) {
 	_, err := rules.Compile(rules.Config{Tools: []rules.Tool{
 		tool("a", rules.Rules{RequiresPreceding: []string{"x"}, MustPrecede: []string{"y"}}),
@@ -68,6 +72,7 @@ tool "a": requires_preceding names "x", which is not declared
 tool "a": must_precede names "y", which is not declared`)
 }
 
+// SEMANTICS 4.1.3
 func TestImpossibleEvents(t *testing.T) {
 	p := begin(t, rules.Rules{}, undoable("a", rules.Rules{}))
 	id := p.admit("a")
@@ -102,6 +107,7 @@ func TestImpossibleEvents(t *testing.T) {
 	require.ErrorContains(t, err, "event 0: ")
 }
 
+// SEMANTICS 1.4.1
 func TestCallIDsAreToldApart(t *testing.T) {
 	p := begin(t, rules.Rules{}, tool("a", rules.Rules{}))
 	c := p.ask("a")
@@ -163,6 +169,7 @@ func fewestAllocs(f func()) float64 {
 	return fewest
 }
 
+// SEMANTICS 2.4.1
 func TestUnblock(t *testing.T) {
 	p := begin(t, rules.Rules{}, rules.Tool{Name: "init", Consent: true, Rules: rules.Rules{StartConstraint: true}},
 		tool("fetch", rules.Rules{}), tool("slow", rules.Rules{RequiresPreceding: []string{"fetch"}, Cooldown: 6 * time.Second, MaxCalls: 2}),

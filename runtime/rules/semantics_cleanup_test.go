@@ -7,6 +7,7 @@ import (
 )
 
 // TestCleanUp holds what may run while a run is in clean-up.
+// SEMANTICS 3.1.2, 4.14.3, 4.14.4, 4.14.6
 func TestCleanUp(t *testing.T) {
 	exit := tool("exit", rules.Rules{ExitLoop: true})
 	save := tool("save", rules.Rules{RequiredBeforeExit: true, RequiresPreceding: []string{"prep"}})
@@ -37,6 +38,7 @@ func TestCleanUp(t *testing.T) {
 }
 
 // TestCleanUpOfOthers holds what start tools and other principals mean to it.
+// SEMANTICS 4.14.5, 4.14.7
 func TestCleanUpOfOthers(t *testing.T) {
 	exit := tool("exit", rules.Rules{ExitLoop: true})
 	prep, work := tool("prep", rules.Rules{}), tool("work", rules.Rules{})

@@ -11,6 +11,7 @@ import (
 )
 
 // TestCooldownOfTheSet holds the one timer that all tools of a set share.
+// SEMANTICS 4.5.1, 4.7.5
 func TestCooldownOfTheSet(t *testing.T) {
 	set := rules.Rules{Cooldown: 4 * time.Second}
 	slow, fast := tool("slow", rules.Rules{Cooldown: 10 * time.Second}), tool("fast", rules.Rules{})
@@ -51,6 +52,7 @@ func TestCooldownOfTheSet(t *testing.T) {
 }
 
 // TestCooldownOfTheSetIsTaken holds when the timer is taken and given back, and for whom.
+// SEMANTICS 4.7.5
 func TestCooldownOfTheSetIsTaken(t *testing.T) {
 	set := rules.Rules{Cooldown: 4 * time.Second}
 	slow, fast := tool("slow", rules.Rules{Cooldown: 10 * time.Second}), tool("fast", rules.Rules{})

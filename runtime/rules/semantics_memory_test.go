@@ -9,6 +9,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime/rules"
 )
 
+// SEMANTICS 1.1.1, 1.2.2, 4.8.1, 4.8.2, 4.8.3, 4.8.5, 4.8.6, 4.8.9
 func TestDedupe(t *testing.T) {
 	mail := rules.Tool{Name: "mail", Dedupe: rules.Dedupe{Mode: rules.DedupeWindow, Window: time.Minute}, Undo: time.Hour}
 	t.Run("off unless declared", func(t *testing.T) {
@@ -49,6 +50,7 @@ func TestDedupe(t *testing.T) {
 	})
 }
 
+// SEMANTICS 4.8.7, 4.8.8
 func TestDedupeByOutcome(t *testing.T) {
 	mail := rules.Tool{Name: "mail", Dedupe: rules.Dedupe{Mode: rules.DedupeWindow, Window: time.Minute}, Undo: time.Hour}
 	t.Run("errors are forgotten", func(t *testing.T) {
@@ -87,6 +89,7 @@ func TestDedupeByOutcome(t *testing.T) {
 	})
 }
 
+// SEMANTICS 4.9.2, 4.9.4, 4.9.5, 4.9.6
 func TestIdempotencyKey(t *testing.T) {
 	pay := rules.Tool{Name: "pay", Idempotency: &rules.Idempotency{Window: time.Minute}}
 	t.Run("same key and arguments", func(t *testing.T) {
@@ -132,6 +135,7 @@ func TestIdempotencyKey(t *testing.T) {
 	})
 }
 
+// SEMANTICS 1.1.2, 1.2.1, 4.1.2, 4.1.3, 4.10.1, 4.10.2, 4.10.3, 4.10.4, 4.10.5, 4.10.6, 4.10.7, 4.20.4
 func TestExclusiveGroup(t *testing.T) {
 	a, b := undoable("a", rules.Rules{ExclusiveGroups: []string{"g"}}), tool("b", rules.Rules{ExclusiveGroups: []string{"h", "g"}})
 	c := tool("c", rules.Rules{ExclusiveGroups: []string{"h"}})
@@ -192,6 +196,7 @@ func TestExclusiveGroup(t *testing.T) {
 	})
 }
 
+// SEMANTICS 4.1.4, 4.10.4, 4.11.1, 4.20.4, 4.20.5, 4.20.6, 4.20.8
 func TestUndo(t *testing.T) {
 	start := undoable("init", rules.Rules{StartConstraint: true})
 	a := undoable("a", rules.Rules{MaxCalls: 1, Cooldown: time.Second, RequiredBeforeExit: true})

@@ -9,6 +9,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime/rules"
 )
 
+// SEMANTICS 4.11.1
 func TestStartConstraint(t *testing.T) {
 	one, two := tool("one", rules.Rules{StartConstraint: true}), tool("two", rules.Rules{StartConstraint: true})
 	p := begin(t, rules.Rules{}, one, tool("work", rules.Rules{}), two)
@@ -28,6 +29,7 @@ func TestStartConstraint(t *testing.T) {
 	p.refused("work", rules.ReasonStartConstraint) // in this run
 }
 
+// SEMANTICS 1.2.1, 4.1.1, 4.12.1, 4.12.2
 func TestRequiresPreceding(t *testing.T) {
 	all := tool("all", rules.Rules{RequiresPreceding: []string{"b", "a"}})
 	either := tool("any", rules.Rules{RequiresPreceding: []string{"b", "a"}, AnyPreceding: true})
@@ -69,6 +71,7 @@ func TestRequiresPreceding(t *testing.T) {
 	})
 }
 
+// SEMANTICS 4.13.1, 4.13.2
 func TestMustPrecede(t *testing.T) {
 	p := begin(t, rules.Rules{}, tool("plan", rules.Rules{MustPrecede: []string{"x", "y"}}), tool("x", rules.Rules{}), tool("y", rules.Rules{}))
 	p.ok("plan")
@@ -85,6 +88,7 @@ func TestMustPrecede(t *testing.T) {
 	p.state(rules.RunRunning)
 }
 
+// SEMANTICS 4.14.1, 4.14.2, 4.14.3, 4.14.6, 4.14.7
 func TestRequiredBeforeExit(t *testing.T) {
 	exit := tool("exit", rules.Rules{ExitLoop: true})
 	prep := tool("prep", rules.Rules{})
@@ -139,6 +143,7 @@ func TestRequiredBeforeExit(t *testing.T) {
 	})
 }
 
+// SEMANTICS 4.15.1, 4.15.2
 func TestModelStops(t *testing.T) {
 	tidy := tool("tidy", rules.Rules{RequiredBeforeExit: true})
 	t.Run("nothing open", func(t *testing.T) {
@@ -180,6 +185,7 @@ func TestModelStops(t *testing.T) {
 	})
 }
 
+// SEMANTICS 4.15.3
 func TestModelStopsLate(t *testing.T) {
 	tidy := tool("tidy", rules.Rules{RequiredBeforeExit: true})
 	t.Run("while a request is pending the run waits and no reminder counts", func(t *testing.T) {
@@ -213,6 +219,7 @@ func TestModelStopsLate(t *testing.T) {
 	})
 }
 
+// SEMANTICS 3.1.1, 4.16.1
 func TestAllowedOperations(t *testing.T) {
 	git := tool("git", rules.Rules{AllowedOperations: &rules.AllowedOperations{Arg: "op", Values: []string{"log", ""}}})
 	p := begin(t, rules.Rules{}, git, tool("work", rules.Rules{}))
@@ -228,6 +235,7 @@ func TestAllowedOperations(t *testing.T) {
 	p.refused("git", rules.ReasonOperationNotAllowed) // before run_finished
 }
 
+// SEMANTICS 3.2.1, 3.2.2, 3.2.3
 func TestOrderOfReasons(t *testing.T) {
 	p := begin(t, rules.Rules{MaxCalls: 3},
 		tool("init", rules.Rules{StartConstraint: true}), tool("late", rules.Rules{StartConstraint: true}),
@@ -250,6 +258,7 @@ func TestOrderOfReasons(t *testing.T) {
 	p.refused("all", rules.ReasonRunFinished)
 }
 
+// SEMANTICS 4.15.3, 4.20.4
 func TestRunWaits(t *testing.T) {
 	p := begin(t, rules.Rules{}, undoable("a", rules.Rules{RequiredBeforeExit: true}), tool("exit", rules.Rules{ExitLoop: true}))
 	first, second := p.ask("a"), p.ask("a")

@@ -12,6 +12,7 @@ import (
 // The tests of this file are named after the rules whose counts and times they
 // hold; those of semantics_order_test.go after the rules of order and of runs.
 
+// SEMANTICS 4.1.2, 4.1.3, 4.2.1, 4.2.2, 4.2.3, 4.2.4
 func TestMaxCalls(t *testing.T) {
 	limited := tool("api", rules.Rules{MaxCalls: 2})
 	t.Run("n invocations, n+1 refused", func(t *testing.T) {
@@ -56,6 +57,7 @@ func TestMaxCalls(t *testing.T) {
 	})
 }
 
+// SEMANTICS 1.1.2, 1.2.1, 3.2.3, 4.2.5, 4.2.6, 4.5.1
 func TestMaxCallsScope(t *testing.T) {
 	t.Run("* is one counter shared by all tools", func(t *testing.T) {
 		p := begin(t, rules.Rules{MaxCalls: 2}, tool("a", rules.Rules{}), tool("b", rules.Rules{}))
@@ -101,6 +103,7 @@ func TestMaxCallsScope(t *testing.T) {
 	})
 }
 
+// SEMANTICS 1.2.3, 4.21.3, 4.21.4
 func TestAgentsShareTheBudget(t *testing.T) {
 	child := func(c *rules.Call) { c.Agent = "child" }
 	p := begin(t, rules.Rules{MaxCalls: 4}, tool("a", rules.Rules{MaxCalls: 1}),
@@ -117,6 +120,7 @@ func TestAgentsShareTheBudget(t *testing.T) {
 	p.with(child)(func() { require.True(t, p.refused("b", rules.ReasonMaxCalls).Shared) }) // the budget of its principal in the run
 }
 
+// SEMANTICS 1.2.3
 func TestPrincipalsHaveTheirOwnBudget(t *testing.T) {
 	other := func(c *rules.Call) { c.Principal = "other" }
 	p := begin(t, rules.Rules{MaxCalls: 2}, tool("a", rules.Rules{}), tool("b", rules.Rules{}))
@@ -126,6 +130,7 @@ func TestPrincipalsHaveTheirOwnBudget(t *testing.T) {
 	p.with(other)(func() { p.ok("a") }) // counts are kept by run and principal
 }
 
+// SEMANTICS 4.6.1, 4.6.2, 4.6.3
 func TestPendingCalls(t *testing.T) {
 	a := tool("a", rules.Rules{MaxCalls: 1, ExclusiveGroups: []string{"g"}})
 	t.Run("hold slot and group", func(t *testing.T) {
@@ -166,6 +171,7 @@ func TestPendingCalls(t *testing.T) {
 
 // TestDuplicateOfAnEditUsesUpNothing: a call that waits is a duplicate once an approver has edited it into an
 // earlier one.
+// SEMANTICS 4.5.1
 func TestDuplicateOfAnEditUsesUpNothing(t *testing.T) {
 	p := begin(t, rules.Rules{}, rules.Tool{Name: "d", Dedupe: rules.Dedupe{Mode: rules.DedupeAlways}})
 	earlier := p.ok("d", 1)
@@ -179,6 +185,7 @@ func TestDuplicateOfAnEditUsesUpNothing(t *testing.T) {
 	require.Equal(t, 1, p.used("d"))
 }
 
+// SEMANTICS 3.3.2, 3.3.3
 func TestPendingCallsAreJudgedAgain(t *testing.T) {
 	a := tool("a", rules.Rules{MaxCalls: 1, ExclusiveGroups: []string{"g"}})
 	t.Run("own reservation is left out afterwards", func(t *testing.T) {
@@ -231,6 +238,7 @@ func TestPendingCallsAreJudgedAgain(t *testing.T) {
 	})
 }
 
+// SEMANTICS 1.1.1, 1.2.2, 4.7.1, 4.7.2, 4.7.3, 4.7.4, 4.7.6
 func TestCooldown(t *testing.T) {
 	slow := tool("slow", rules.Rules{Cooldown: 10 * time.Second})
 	t.Run("from the end, free at exactly end + d", func(t *testing.T) {

@@ -18,6 +18,7 @@ import (
 
 // TestCasesReplay records every case and replays it, on its own rules and policy:
 // nothing is decided otherwise.
+// SEMANTICS 3.5.4
 func TestCasesReplay(t *testing.T) {
 	paths, err := filepath.Glob("testdata/*.yaml")
 	require.NoError(t, err)

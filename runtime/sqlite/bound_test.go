@@ -13,6 +13,7 @@ import (
 
 // TestValuesAreBound writes, finds and reads values that are SQL. They are values
 // (SEMANTICS section 7.5).
+// SEMANTICS 7.5.3
 func TestValuesAreBound(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "store")
 	s := open(t, path)

@@ -186,6 +186,7 @@ func TestWriteAheadLogStaysSmall(t *testing.T) {
 
 // TestNames opens stores whose names mean something to SQLite, and finds one by
 // all of its names.
+// SEMANTICS 7.5.3
 func TestNames(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"a b", "a?mode=memory", "a#b", "a%41", "ä'\"", "file:x"} {

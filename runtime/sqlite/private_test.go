@@ -137,6 +137,7 @@ func TestReadersFindKeysThatWereMade(t *testing.T) {
 	require.NoError(t, s.Close())
 }
 
+// SEMANTICS 5.10.4
 func TestStoresAreForTheirOwnerAlone(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.db")
 	s, err := sqlite.Open(path)

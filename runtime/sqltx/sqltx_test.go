@@ -80,6 +80,7 @@ func payments(t *testing.T, db *sql.DB) (n int) {
 	return n
 }
 
+// SEMANTICS 6.8.2
 func TestTransaction(t *testing.T) {
 	ok := func() error { return nil }
 	db := bank(t)
@@ -124,6 +125,7 @@ func (lossy) ExecContext(context.Context, string, []driver.NamedValue) (driver.R
 	return driver.RowsAffected(1), nil
 }
 
+// SEMANTICS 6.8.4
 func TestConnectionIsLostDuringTheCommit(t *testing.T) {
 	db := sql.OpenDB(lossy{})
 	defer func() { assert.NoError(t, db.Close()) }()

@@ -49,6 +49,7 @@ func commands(t *testing.T, act runtimetest.Act) func(*host.Config) {
 
 // TestKeptOutput: an auditor who follows the call of a command that runs first gets what it has written so far, and
 // then the rest. The streams of all calls, and who may not audit, get nothing of before.
+// SEMANTICS 2.5.7
 func TestKeptOutput(t *testing.T) {
 	r := start(t, commands(t, runtimetest.Act{Hang: true, Out: strings.Repeat("x", 20<<10), Writes: []runtimetest.Write{{Text: "more"}}}))
 	_, auditor := r.token("eve", "audit")

@@ -12,6 +12,7 @@ import (
 
 // TestLiveOutput: an auditor gets what a handler reports, without the secret and without a position,
 // between the entries of its call. Who comes later gets the counts, and is told which event has the output.
+// SEMANTICS 2.5.2
 func TestLiveOutput(t *testing.T) {
 	r := start(t)
 	_, auditor := r.token("eve", "audit")

@@ -27,6 +27,7 @@ import (
 )
 
 // TestFiftySubscribers: over sockets, every reader of fifty gets every event once, in its order.
+// SEMANTICS 2.1.3
 func TestFiftySubscribers(t *testing.T) {
 	r := start(t)
 	_, token := r.token("eve", "audit")

@@ -49,6 +49,7 @@ func TestEscape(t *testing.T) {
 }
 
 // TestNothingHostileReachesTheTerminal puts each text wherever text can stand.
+// SEMANTICS 7.5.5
 func TestNothingHostileReachesTheTerminal(t *testing.T) {
 	for text := range hostile {
 		r := request(`{"plain":` + jsonText(text) + `,` + jsonText(text) + `:{` + jsonText(text) + `:1},"lines":` + jsonText(text+"\n"+text) + `}`)
@@ -105,6 +106,7 @@ func unescape(text string) string {
 	})
 }
 
+// SEMANTICS 7.5.5
 func FuzzEscape(f *testing.F) {
 	for text := range hostile {
 		f.Add(text)

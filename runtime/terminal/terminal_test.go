@@ -249,6 +249,7 @@ func tells(t *testing.T, res action.Resolution, want string) {
 
 // TestEditedRequestIsShownAgain: an answer names what its approver was shown. When another approver has
 // edited that, the request is asked again, as it is now.
+// SEMANTICS 5.2.9
 func TestEditedRequestIsShownAgain(t *testing.T) {
 	d := &editedDesk{desk: newDesk(), now: request(`{"path":"b"}`)}
 	d.now.Binding = consent.Digest{2}

@@ -77,6 +77,7 @@ func text(t *testing.T, v any) string {
 
 // TestShownIsForThoseWhoMayDecide: a value that the declaration reveals to approvers is in the view of a
 // viewer whose answer would be taken, and in no other.
+// SEMANTICS 5.10.6
 func TestShownIsForThoseWhoMayDecide(t *testing.T) {
 	everyone := operatorFunc(func(*operator.Request) bool { return true })
 	nobodyDecides := operatorFunc(func(r *operator.Request) bool { return r.Act != operator.Decide })

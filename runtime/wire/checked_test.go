@@ -190,6 +190,7 @@ var checks = []struct{ schema, values string }{
 
 // TestChecked holds values against schemas for which Go has no type, and writes those that
 // fit again.
+// SEMANTICS 7.6.1
 func TestChecked(t *testing.T) { checked(t) }
 
 // TestCheckedFromMemory is the same with a checker that remembers from the start.
@@ -220,6 +221,7 @@ func checked(t *testing.T) {
 
 // TestCheckedSecrets: what is wrong with a sensitive value shows nothing of it, whichever part
 // of a schema says that it is sensitive, and its walk is marked.
+// SEMANTICS 7.6.3
 func TestCheckedSecrets(t *testing.T) {
 	for schema, values := range map[string][2]string{
 		`{anyOf: [{type: string, minLength: 9, x-sensitive: true}, {type: "null"}]}`:                                                             {`"SECRET"`, `"SECRETSECRET"`},

@@ -20,6 +20,7 @@ func lines(bad []wire.Violation) []string {
 }
 
 // TestDecodeRead holds what a strict decoder must answer for {path, limit}.
+// SEMANTICS 7.1.2
 func TestDecodeRead(t *testing.T) {
 	const names = `only "path", "limit"`
 	for _, c := range []struct {
@@ -80,6 +81,7 @@ func TestDecodeRead(t *testing.T) {
 	}
 }
 
+// SEMANTICS 7.2.1
 func TestDecodeLimits(t *testing.T) {
 	for _, c := range []struct {
 		name, in string
@@ -173,6 +175,7 @@ var everythingCases = []struct {
 	{"sensitive type", head + `,"secret":12345}`, []string{`/secret: type: want string, have (sensitive)`}},
 }
 
+// SEMANTICS 7.3.1
 func TestDecodeEverything(t *testing.T) {
 	for _, c := range everythingCases {
 		t.Run(c.name, func(t *testing.T) {
@@ -182,6 +185,7 @@ func TestDecodeEverything(t *testing.T) {
 	}
 }
 
+// SEMANTICS 7.4.2
 func TestDecodeDefaults(t *testing.T) {
 	in := []byte(`{"name":"n","colour":"red","ratio":0.5,"owner":null}`)
 	v, bad := wire.Decode[everything](in, wire.Limits{}, &everythingRule)
@@ -208,6 +212,7 @@ func TestDecodeBadDefault(t *testing.T) {
 	assert.Equal(t, []string{`/high: json: want the end of the default, have character 'x'`}, lines(bad))
 }
 
+// SEMANTICS 7.3.1
 func TestDecodeManyViolations(t *testing.T) {
 	var b strings.Builder
 	for range 300 {

@@ -266,6 +266,7 @@ name y
 int 2
 end`
 
+// SEMANTICS 7.1.1
 func TestWalk(t *testing.T) {
 	var got tokens
 	sample().Walk(&got)

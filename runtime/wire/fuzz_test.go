@@ -89,6 +89,7 @@ func unique(d *json.Decoder) error {
 
 // FuzzReader compares the strictness of the Reader with that of encoding/json
 // plus what that leaves out, and shows that nothing panics.
+// SEMANTICS 7.1.2
 func FuzzReader(f *testing.F) {
 	for _, in := range accepted {
 		f.Add([]byte(in))
@@ -148,6 +149,7 @@ func again(t *testing.T, v *everything, out []byte) {
 }
 
 // FuzzRoundTrip builds values from parts and reads back what is written of them.
+// SEMANTICS 7.4.1
 func FuzzRoundTrip(f *testing.F) {
 	f.Add("name", 0.25, int64(7), true, "k", `{"a":[1,2.5,"x"]}`)
 	f.Add("ü\u2028\x00\"\\", 0.0, int64(-1<<63), false, "", `null`)

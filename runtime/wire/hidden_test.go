@@ -76,6 +76,7 @@ func TestLongNamesAreCut(t *testing.T) {
 
 // TestNumbersAreComparedAsWritten looks at literals that differ from a bound
 // only in what a float64 does not hold.
+// SEMANTICS 7.1.3
 func TestNumbersAreComparedAsWritten(t *testing.T) {
 	atMost := &NumberRule{Has: Max, Max: 0.3}
 	below := &NumberRule{Has: Max | ExclusiveMax, Max: 0.3}

@@ -51,6 +51,7 @@ func split(want string) []string {
 	return []string{want}
 }
 
+// SEMANTICS 7.1.3
 func TestIntKeywords(t *testing.T) {
 	const most, least = math.MaxInt64, math.MinInt64
 	for _, c := range []struct {

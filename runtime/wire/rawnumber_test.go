@@ -9,6 +9,7 @@ import (
 )
 
 // A number without a schema is bounded in an input, and not in a text of the program.
+// SEMANTICS 7.2.2, 7.2.3
 func TestNumbersWithoutASchema(t *testing.T) {
 	for literal, fits := range map[string]bool{
 		"0": true, "-0": true, "0e999999": true, "0.000e-99999": true,

@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
+// SEMANTICS 7.6.2
 func TestSchemaSays(t *testing.T) {
 	s := &Schema{Nodes: []Node{
 		{Types: TypeObject, Properties: []Part{{"a", 2}, {"b", 3}}, Additional: 4, Required: []string{"a"}},

@@ -31,6 +31,7 @@ func open(text string) (*envelope, []wire.Violation) {
 	return wire.Decode[envelope]([]byte(text), wire.Limits{Size: math.MaxInt}, &envelopeRule)
 }
 
+// SEMANTICS 7.1.4
 func TestVerbatim(t *testing.T) {
 	deep := strings.Repeat("[", 100_000)
 	for _, input := range []string{

@@ -68,6 +68,7 @@ func (o *offender) write(ctx context.Context, call int64) error {
 
 // TestNoWriteAfterTheOutcome lets orphaned handlers write while their calls time
 // out. Once a call has its outcome no file of it may change.
+// SEMANTICS 6.1.5
 func TestNoWriteAfterTheOutcome(t *testing.T) {
 	timeouts := battery.Count(t, 400, 3000)
 	d := simfs.New(1)

@@ -16,6 +16,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime/workspace"
 )
 
+// SEMANTICS 7.5.2
 func TestPathsThatAreRefused(t *testing.T) {
 	b := newBench(t)
 	ctx, tx := b.begin()
@@ -64,6 +65,7 @@ func TestModesThatAreRefused(t *testing.T) {
 
 // TestLinksThatComeAndGo swaps a directory for a link out of the workspace, and
 // for one to .git, while it is written and read.
+// SEMANTICS 7.5.2
 func TestLinksThatComeAndGo(t *testing.T) {
 	const tries = 20_000
 	b := newBench(t)

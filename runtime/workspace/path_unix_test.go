@@ -16,6 +16,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime/workspace"
 )
 
+// SEMANTICS 7.5.2
 func TestSpecialFilesAreRefused(t *testing.T) {
 	b := newBench(t)
 	b.put("real/a", "x")

@@ -14,6 +14,7 @@ import (
 
 // TestProtectedPaths writes what is protected by default, at any depth, and names
 // that a file system might take for it.
+// SEMANTICS 7.5.2
 func TestProtectedPaths(t *testing.T) {
 	b := newBench(t)
 	ctx, tx := b.begin()

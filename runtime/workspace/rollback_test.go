@@ -20,6 +20,7 @@ import (
 // TestRollbackIsExact runs random operations on random trees of a real disk: a
 // rollback leaves what was before, a commit what the model says, live and after
 // a restart.
+// SEMANTICS 2.1.6
 func TestRollbackIsExact(t *testing.T) {
 	for seed := range uint64(battery.Count(t, 12, 60)) {
 		r := rand.New(rand.NewPCG(seed, 3))
@@ -78,6 +79,7 @@ func (b *bench) plant(t tree) {
 	}
 }
 
+// SEMANTICS 4.20.3
 func TestDrift(t *testing.T) {
 	for _, restart := range []bool{false, true} {
 		b := newBench(t)
@@ -200,6 +202,7 @@ func TestSeal(t *testing.T) {
 	assert.NotEqual(t, seal("one"), seal("two"))
 }
 
+// SEMANTICS 6.8.1
 func TestWhatWasNotSealedCannotStand(t *testing.T) {
 	b := newBench(t)
 	ctx, _ := b.begin()

@@ -95,6 +95,7 @@ type killing struct {
 
 // TestKilledArchives kills hosts that archive on command, and the commands that they were given. After each kill the store is as
 // before the archive or as after it, the command was carried out once at most and has an answer, and the next archive succeeds.
+// SEMANTICS 6.14.13
 func TestKilledArchives(t *testing.T) {
 	made := filepath.Join(t.TempDir(), "var")
 	h, err := openHost(t.Context(), made)

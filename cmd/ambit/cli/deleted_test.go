@@ -113,6 +113,7 @@ var deletionsMade = map[string]deletion{
 }
 
 // TestDeletedSegments deletes segments, with the record of their owner, without one, and with records that are forged: none of these is believed.
+// SEMANTICS 6.14.11
 func TestDeletedSegments(t *testing.T) {
 	for name, attack := range deletionsMade {
 		t.Run(name, func(t *testing.T) {
@@ -135,6 +136,7 @@ func TestDeletedSegments(t *testing.T) {
 }
 
 // TestUnprovedDeletions: without the keys of the store nothing proves the entries behind the last checkpoint, and a record there is not believed.
+// SEMANTICS 6.14.11
 func TestUnprovedDeletions(t *testing.T) {
 	dir := t.TempDir()
 	s := &archivedStore{path: filepath.Join(dir, "a.db"), key: filepath.Join(dir, "key")}

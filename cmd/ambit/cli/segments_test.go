@@ -242,6 +242,7 @@ func (s *archivedStore) bytes(t *testing.T) []byte {
 
 // TestForgedSegments gives segments that are not those that were archived: "audit verify" refuses each, and says where; the verbs that
 // print entries print none that is forged.
+// SEMANTICS 6.14.8
 func TestForgedSegments(t *testing.T) {
 	dir := t.TempDir()
 	key := filepath.Join(dir, "key")

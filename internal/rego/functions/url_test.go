@@ -45,6 +45,7 @@ func TestURLs(t *testing.T) {
 }
 
 // What rules about parts of a URL would be deceived by has no parts.
+// SEMANTICS 7.5.8
 func TestURLsThatDeceive(t *testing.T) {
 	for text, want := range map[string]string{
 		"http://good@evil/":                         "user info",
@@ -103,6 +104,7 @@ func TestURLsThatDeceive(t *testing.T) {
 }
 
 // What rules about a path would be deceived by has no path.
+// SEMANTICS 7.5.8
 func TestPathsThatDeceive(t *testing.T) {
 	for _, text := range []string{
 		"/a/../b", "/..", "/./a", "/%2e%2e/b", "/public%2F..%2Fadmin", `/public\..\admin`, "/public%5c..%5cadmin", "/a%00b", "/a%0ab", "/a%ffb",

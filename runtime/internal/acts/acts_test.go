@@ -14,16 +14,12 @@ import (
 	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/internal/acts"
-	"github.com/ambit-tools/ambit/runtime/internal/mutant"
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
 	"github.com/ambit-tools/ambit/runtime/journal"
 	"github.com/ambit-tools/ambit/runtime/operator"
 )
 
 func TestMain(m *testing.M) { battery.Main(m) }
-
-// TestMutants: each patch of testdata/mutants breaks a promise, and a test notices it.
-func TestMutants(t *testing.T) { mutant.Noticed(t, "../../..", "./runtime/internal/acts", "1m", nil) }
 
 type policy func(context.Context, *operator.Request) (operator.Decision, error)
 

@@ -13,6 +13,7 @@ import (
 
 // TestSharedSlots: a call takes a slot of its tool first, then one that tools share, and gives both
 // back once, whether it has them or waits.
+// SEMANTICS 6.3.9
 func TestSharedSlots(t *testing.T) {
 	for _, own := range []int{0, 1} {
 		shared := new(sched.Slots)
@@ -40,6 +41,7 @@ func TestSharedSlots(t *testing.T) {
 }
 
 // TestWaitForTheSharedSlot: a call with the slot of its tool may have to wait for the other.
+// SEMANTICS 6.3.9
 func TestWaitForTheSharedSlot(t *testing.T) {
 	shared := new(sched.Slots)
 	shared.Open(1, 0)

@@ -11,18 +11,11 @@ import (
 	"github.com/ambit-tools/ambit/internal/battery"
 	"github.com/ambit-tools/ambit/runtime/internal/commands"
 	"github.com/ambit-tools/ambit/runtime/internal/commitlog"
-	"github.com/ambit-tools/ambit/runtime/internal/mutant"
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
 	"github.com/ambit-tools/ambit/runtime/journal"
 )
 
 func TestMain(m *testing.M) { battery.Main(m) }
-
-// TestMutants builds the patches of testdata/mutants, one for each guarantee of the package, and
-// wants each to be noticed by the tests that it names.
-func TestMutants(t *testing.T) {
-	mutant.Noticed(t, "../../..", "./runtime/internal/commands", "1m", nil)
-}
 
 // opened returns a Once with a journal in memory, and the kinds of the entries that are durable.
 func opened(fails *error) (o *commands.Once, kinds *[]string) {

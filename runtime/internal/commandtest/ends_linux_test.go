@@ -20,6 +20,7 @@ import (
 
 // TestNothingIsLeft: a cancel, with a grace and without one, the end of a run and of a session, and a shutdown that does
 // not wait end the tree of a call. When the engine has said so, no process of it is left. A plain run takes two of them.
+// SEMANTICS 6.1.8
 func TestNothingIsLeft(t *testing.T) {
 	ends := map[string]func(t *testing.T, b *bench){
 		"cancel": func(t *testing.T, b *bench) {

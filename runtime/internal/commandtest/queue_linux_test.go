@@ -55,6 +55,7 @@ func (c *counting) seen() (order []string, most int) {
 
 // TestQueue: Config.Processes of the host bounds the processes over all tools. Those that wait start in the order in
 // which their calls came, one when another has been reaped or the limit is raised.
+// SEMANTICS 6.3.9
 func TestQueue(t *testing.T) {
 	eachForm(t, func(t *testing.T, f form) {
 		var runner *counting

@@ -28,6 +28,7 @@ var agentCalls = []string{"look", "once", "again"}
 
 // TestKilledAgent: after a kill -9 of the agent, and of its shims before they see that, Recover ends what is left of its
 // processes and settles their calls. What they wrote is kept.
+// SEMANTICS 6.7.8
 func TestKilledAgent(t *testing.T) {
 	if !battery.Full(t) {
 		t.Skip("it opens each store twice, and waits for leases: with AMBIT_BATTERY only")

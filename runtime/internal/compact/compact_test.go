@@ -76,6 +76,7 @@ func TestTextRefusesWhatIsNoValue(t *testing.T) {
 	assert.ErrorContains(t, err, "the value has no JSON form")
 }
 
+// SEMANTICS 8.1.15
 func TestDefaultLimits(t *testing.T) {
 	assert.Equal(t, compact.Limits{String: 3000, List: 200, Map: 80, Depth: 4, Total: 12000}, compact.Default())
 	in := `{"content":"` + strings.Repeat("x", 1<<20) + `"}`

@@ -110,6 +110,7 @@ var met = []string{
 }
 
 // TestImages puts images of crashes under an open store.
+// SEMANTICS 6.7.16
 func TestImages(t *testing.T) {
 	each(t, tries(t, 500, 20_000), func(w *world, seed uint64) error {
 		w.mayForget = true

@@ -116,6 +116,7 @@ func specsWith(of *kind, change func(*runtime.Spec)) []*runtime.Spec {
 
 // TestRecoveredUnderAnyDeclaration: histories of the battery are recovered under
 // every change of the declaration of a tool. What was told before stays told.
+// SEMANTICS 6.5.1
 func TestRecoveredUnderAnyDeclaration(t *testing.T) {
 	m, err := newMachine()
 	require.NoError(t, err)

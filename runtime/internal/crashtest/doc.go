@@ -39,7 +39,6 @@
 //
 //	AMBIT_BATTERY=200000 go test ./runtime/internal/crashtest -run Images -timeout 2h
 //	go test ./runtime/internal/crashtest -run 'Images|Power' -seed 4711 -v
-//	AMBIT_BATTERY=nightly go test ./runtime/internal/crashtest -run TestMutants -v
 //
 // A seed says what is done and when the power goes. Where calls of a batch run
 // together the order of what they do to the disks is up to the scheduler.

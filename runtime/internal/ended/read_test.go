@@ -11,16 +11,10 @@ import (
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/internal/ended"
 	"github.com/ambit-tools/ambit/runtime/internal/history"
-	"github.com/ambit-tools/ambit/runtime/internal/mutant"
 	"github.com/ambit-tools/ambit/runtime/journal"
 )
 
 func TestMain(m *testing.M) { battery.Main(m) }
-
-// TestMutants builds the patches of testdata/mutants and wants each to be noticed by the tests that it names.
-func TestMutants(t *testing.T) {
-	mutant.Noticed(t, "../../..", "./runtime/internal/ended", "1m", nil)
-}
 
 const mac = "00112233445566778899aabbccddeeff"
 
@@ -43,6 +37,7 @@ func recorded(t *testing.T) (*journal.Memory, ended.Call) {
 }
 
 // TestReadRefusesOtherEntries: a call is read if its entries are those that the reference names, and say what it says.
+// SEMANTICS 1.4.7
 func TestReadRefusesOtherEntries(t *testing.T) {
 	j, c := recorded(t)
 	of, err := ended.Read(t.Context(), j, "s", &c)

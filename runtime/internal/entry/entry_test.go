@@ -16,7 +16,6 @@ import (
 	"github.com/ambit-tools/ambit/runtime/internal/bind"
 	"github.com/ambit-tools/ambit/runtime/internal/entry"
 	"github.com/ambit-tools/ambit/runtime/internal/history"
-	"github.com/ambit-tools/ambit/runtime/internal/mutant"
 	"github.com/ambit-tools/ambit/runtime/internal/redact"
 	"github.com/ambit-tools/ambit/runtime/internal/walk"
 	"github.com/ambit-tools/ambit/runtime/journal"
@@ -24,12 +23,6 @@ import (
 )
 
 func TestMain(m *testing.M) { battery.Main(m) }
-
-// TestMutants builds the patches of testdata/mutants, one for each guarantee of the package, and
-// wants each to be noticed by the tests that it names.
-func TestMutants(t *testing.T) {
-	mutant.Noticed(t, "../../..", "./runtime/internal/entry", "1m", nil)
-}
 
 // text returns a value that is a text.
 func text(s string) wire.Value { return walk.Tokens{{Kind: wire.KindString, Str: s}} }

@@ -11,16 +11,9 @@ import (
 
 	"github.com/ambit-tools/ambit/internal/battery"
 	"github.com/ambit-tools/ambit/runtime/internal/errmark"
-	"github.com/ambit-tools/ambit/runtime/internal/mutant"
 )
 
 func TestMain(m *testing.M) { battery.Main(m) }
-
-// TestMutants builds the patches of testdata/mutants, one for each guarantee of the package, and
-// wants each to be noticed by the tests that it names.
-func TestMutants(t *testing.T) {
-	mutant.Noticed(t, "../../..", "./runtime/internal/errmark", "1m", nil)
-}
 
 var errFails = errors.New("it fails")
 

@@ -62,6 +62,7 @@ func (c *cut) read(t *testing.T, id string) *history.Single {
 
 // TestAboveForgets: a snapshot that is made for an archive needs nothing below it. Calls leave it when they ended before a time, but
 // for those of open runs and the one with the largest id that was made.
+// SEMANTICS 1.4.6, 6.14.10
 func TestAboveForgets(t *testing.T) {
 	all := &counted{Memory: new(journal.Memory)}
 	for _, id := range []string{"call-7", "call-12", "a", "call-x"} {
@@ -98,6 +99,7 @@ func TestAboveForgets(t *testing.T) {
 
 // TestAForgottenIDIsUsedAgain: what comes late of a call that a snapshot forgot does not keep its session from being read, and a later call of
 // its id is not mixed up with it, although the entries of both are there.
+// SEMANTICS 6.14.10
 func TestAForgottenIDIsUsedAgain(t *testing.T) {
 	all := &counted{Memory: new(journal.Memory)}
 	first := opened("x")
@@ -167,6 +169,7 @@ func TestASnapshotIsArchived(t *testing.T) {
 }
 
 // TestASessionOfSegmentsAlone: a session that ended and of which all entries are archived has ended, and one that never was is nothing.
+// SEMANTICS 1.4.4
 func TestASessionOfSegmentsAlone(t *testing.T) {
 	all := &counted{Memory: new(journal.Memory)}
 	all.call(t, "s", "a")

@@ -12,17 +12,11 @@ import (
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/internal/history"
-	"github.com/ambit-tools/ambit/runtime/internal/mutant"
 	"github.com/ambit-tools/ambit/runtime/journal"
 	"github.com/ambit-tools/ambit/runtime/rules"
 )
 
 func TestMain(m *testing.M) { battery.Main(m) }
-
-// TestMutants builds the patches of testdata/mutants and wants each to be noticed by the tests that it names.
-func TestMutants(t *testing.T) {
-	mutant.Noticed(t, "../../..", "./runtime/internal/history", "1m", nil)
-}
 
 // A counted is a journal that counts the entries which are read.
 type counted struct {
@@ -157,6 +151,7 @@ func TestWhatIsLiveIsReadFromItsEntries(t *testing.T) {
 
 // TestALoadReadsWhatIsOpen: of a session with many calls a load reads the snapshot, what is behind it, and the entries from the first call
 // on that outlives the session. Its other calls are there by reference, and all calls have their numbers.
+// SEMANTICS 6.7.16
 func TestALoadReadsWhatIsOpen(t *testing.T) {
 	c := &counted{Memory: new(journal.Memory)}
 	for i := range 500 {
@@ -256,6 +251,7 @@ func TestWhatBelongsToNoSession(t *testing.T) {
 
 // TestAnEndedSessionIsSmall: of its calls it has those about which something is still to be said, its snapshot is as
 // small, and late news of the calls that it has not change nothing.
+// SEMANTICS 1.4.5
 func TestAnEndedSessionIsSmall(t *testing.T) {
 	c := &counted{Memory: new(journal.Memory)}
 	c.append(t, journal.Record{Kind: journal.KindRunStarted, Session: "s", Run: "r", Principal: "alice", Rules: []rules.Event{{Kind: rules.EventRunStarted, Run: "r"}}})

@@ -44,6 +44,7 @@ func after(t *testing.T, calls int, ended bool) *counted {
 
 // TestTheSizeOfAnEndedSession: its snapshot is of the same size after any number of calls, runs and requests, once these are
 // not retained any more, and so is the next one.
+// SEMANTICS 6.14.6
 func TestTheSizeOfAnEndedSession(t *testing.T) {
 	for round, age := range []time.Duration{history.Retained + 6*time.Minute, 2 * history.Retained} {
 		var sizes []int
@@ -66,6 +67,7 @@ func TestTheSizeOfAnEndedSession(t *testing.T) {
 }
 
 // TestASessionRetainsItsRequests for as long as a late answer gets their result, whether it has ended or goes on.
+// SEMANTICS 6.14.6
 func TestASessionRetainsItsRequests(t *testing.T) {
 	for _, ends := range []bool{true, false} {
 		c := after(t, 3, ends)

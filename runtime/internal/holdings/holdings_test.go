@@ -14,17 +14,11 @@ import (
 	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/internal/history"
 	"github.com/ambit-tools/ambit/runtime/internal/holdings"
-	"github.com/ambit-tools/ambit/runtime/internal/mutant"
 	"github.com/ambit-tools/ambit/runtime/journal"
 	"github.com/ambit-tools/ambit/runtime/process"
 )
 
 func TestMain(m *testing.M) { battery.Main(m) }
-
-// TestMutants builds the patches of testdata/mutants and wants each to be noticed by the tests that it names.
-func TestMutants(t *testing.T) {
-	mutant.Noticed(t, "../../..", "./runtime/internal/holdings", "1m", nil)
-}
 
 var start = time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
 
@@ -54,6 +48,7 @@ func nowhere(string) bool { return false }
 
 // TestRequestsAndGrantsAreFoundByTheirIDs, for as long as they are retained: a request for a day after it expires, a grant for a
 // day after its end, one for the session until it is revoked.
+// SEMANTICS 6.7.15
 func TestRequestsAndGrantsAreFoundByTheirIDs(t *testing.T) {
 	var j journal.Memory
 	l := holdings.New()
@@ -96,6 +91,7 @@ func TestRequestsAndGrantsAreFoundByTheirIDs(t *testing.T) {
 
 // TestUnsettledSessions have a call whose outcome is unknown, until a person or an undo settles it, or a process without a recorded
 // end.
+// SEMANTICS 6.7.12
 func TestUnsettledSessions(t *testing.T) {
 	var j journal.Memory
 	l := holdings.New()

@@ -85,6 +85,7 @@ func TestCommitEndsWithTheTurn(t *testing.T) {
 }
 
 // TestReturn: one reading of the clock says whether a handler was in time.
+// SEMANTICS 6.1.3, 6.1.4
 func TestReturn(t *testing.T) {
 	for _, x := range []struct {
 		now, ends int
@@ -123,6 +124,7 @@ func TestReturn(t *testing.T) {
 }
 
 // TestOvertime: a result that came in time has until the end of Finishing to become the outcome.
+// SEMANTICS 6.1.4
 func TestOvertime(t *testing.T) {
 	c := at(t, Finishing)
 	assert.False(t, c.IsLate(after(4)))
@@ -160,6 +162,7 @@ func TestLingering(t *testing.T) {
 }
 
 // TestFence: effects of the present attempt pass until the fence is shut.
+// SEMANTICS 6.1.5
 func TestFence(t *testing.T) {
 	c := at(t, Running)
 	assert.False(t, c.EnterEffect(0) || c.EnterEffect(2) || c.LeaveEffect())

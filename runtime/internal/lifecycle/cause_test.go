@@ -29,6 +29,7 @@ var mayEnd = map[Cause][2]string{
 
 // TestWhoEndsACall lets each cause try to end a call in each phase. A call that has ended
 // is ended by no cause again.
+// SEMANTICS 2.2.2, 5.4.5, 6.8.3
 func TestWhoEndsACall(t *testing.T) {
 	for by := range causes + 1 {
 		for p := range phases {

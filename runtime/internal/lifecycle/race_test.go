@@ -338,6 +338,7 @@ func (x *race) settled(w *world) {
 
 // TestEveryOrderOfFourEvents lets every set of up to four racers race for a call in every
 // phase, in every order of their steps, and holds what is guaranteed after each step.
+// SEMANTICS 2.2.2, 6.1.5
 func TestEveryOrderOfFourEvents(t *testing.T) {
 	tools := map[string]tool{
 		"plain": {}, "parts": {parts: true}, "retries": {retries: true}, "fails": {fails: true, retries: true}, "all": {parts: true, retries: true},

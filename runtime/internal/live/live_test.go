@@ -10,7 +10,6 @@ import (
 
 	"github.com/ambit-tools/ambit/internal/battery"
 	"github.com/ambit-tools/ambit/runtime/internal/live"
-	"github.com/ambit-tools/ambit/runtime/internal/mutant"
 	"github.com/ambit-tools/ambit/runtime/internal/redact"
 	"github.com/ambit-tools/ambit/runtime/internal/walk"
 	"github.com/ambit-tools/ambit/runtime/journal"
@@ -18,12 +17,6 @@ import (
 )
 
 func TestMain(m *testing.M) { battery.Main(m) }
-
-// TestMutants builds the patches of testdata/mutants, one for each guarantee of the package, and
-// wants each to be noticed by the tests that it names.
-func TestMutants(t *testing.T) {
-	mutant.Noticed(t, "../../..", "./runtime/internal/live", "1m", nil)
-}
 
 var began = time.Date(2030, 1, 1, 12, 0, 0, 0, time.UTC)
 
@@ -45,6 +38,7 @@ func take(t *testing.T, o *live.Output, ms int) live.Piece {
 	return p
 }
 
+// SEMANTICS 2.5.3
 func TestPiecesAndEntries(t *testing.T) {
 	o := live.New(new(redact.Secrets))
 	assert.Zero(t, o.Wait(at(0)), "the first is told at once")
@@ -80,6 +74,7 @@ func TestPiecesAndEntries(t *testing.T) {
 }
 
 // TestEndOfTheText: the end that was held back is told when the attempt ends, unless the text was cut.
+// SEMANTICS 2.5.3
 func TestEndOfTheText(t *testing.T) {
 	o := live.New(hiding("hunter2"))
 	o.Add(1, 0, 0, "a hunter")

@@ -10,16 +10,9 @@ import (
 
 	"github.com/ambit-tools/ambit/internal/battery"
 	"github.com/ambit-tools/ambit/runtime/internal/metadata"
-	"github.com/ambit-tools/ambit/runtime/internal/mutant"
 )
 
 func TestMain(m *testing.M) { battery.Main(m) }
-
-// TestMutants builds the patches of testdata/mutants, one for each guarantee of the package, and
-// wants each to be noticed by the tests that it names.
-func TestMutants(t *testing.T) {
-	mutant.Noticed(t, "../../..", "./runtime/internal/metadata", "1m", nil)
-}
 
 func TestCheck(t *testing.T) {
 	many := map[string]string{}

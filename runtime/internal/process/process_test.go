@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
+// SEMANTICS 6.10.1
 func TestThisProcess(t *testing.T) {
 	p := Setup()
 	assert.Equal(t, os.Getpid(), p.PID)

@@ -37,6 +37,7 @@ func (b *bench) start(t *testing.T, tool, call, input string) (end func()) {
 
 // TestFigures: a process that runs is listed with its call, its attempt and what it used at its last beat;
 // what it has used stays in that of its tool when it ends, without what it has no more.
+// SEMANTICS 6.13.1, 6.13.2
 func TestFigures(t *testing.T) {
 	b := newBench(t, acts(runtimetest.Act{
 		Hang: true, Stubborn: true, Usage: process.Usage{User: 5 * time.Second, System: time.Second, PeakMemory: 70, Memory: 60, Processes: 4, ReadBytes: 8, WriteBytes: 9},
@@ -72,6 +73,7 @@ func TestFigures(t *testing.T) {
 
 // TestFiguresNeverDecrease: what processes of a tool have used grows, whatever beats say, while they start,
 // end, and are lost with what watched them.
+// SEMANTICS 6.13.2
 func TestFiguresNeverDecrease(t *testing.T) {
 	const seed = 61
 	r := rand.New(rand.NewPCG(seed, 1))
@@ -111,6 +113,7 @@ func TestFiguresNeverDecrease(t *testing.T) {
 }
 
 // TestFiguresHaveNoSecret: nothing that a process is given or writes is in the figures.
+// SEMANTICS 6.13.3
 func TestFiguresHaveNoSecret(t *testing.T) {
 	b := newBench(t, acts(runtimetest.Act{Out: "s3cret", Err: "s3cret", Hang: true}))
 	synctest.Test(t, func(t *testing.T) {

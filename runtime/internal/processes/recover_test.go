@@ -43,6 +43,7 @@ func (s *slow) Kill(ctx context.Context, id process.ProcessID) error {
 
 // TestEndsTogether: recovery ends the processes of earlier executors together, 32 at once, and waits 10 s for all. It
 // says of each that it did not end, or that there was no time for it.
+// SEMANTICS 6.7.11
 func TestEndsTogether(t *testing.T) {
 	for _, row := range []struct {
 		name               string

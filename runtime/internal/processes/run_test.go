@@ -140,6 +140,7 @@ func TestLongOutputsFit(t *testing.T) {
 }
 
 // TestFailures: what an end of a process means for its call.
+// SEMANTICS 4.9.7, 6.1.9
 func TestFailures(t *testing.T) {
 	for _, c := range []struct {
 		tool   string
@@ -198,6 +199,7 @@ func TestTimeoutsByExit(t *testing.T) {
 
 // TestRecordedBeforeItRuns: the record of a process has all by which it is found again, and without
 // it the program does not run.
+// SEMANTICS 6.6.8, 6.13.4
 func TestRecordedBeforeItRuns(t *testing.T) {
 	b := newBench(t, acts(runtimetest.Act{Echo: true, Usage: process.Usage{PeakMemory: 5}}))
 	c, a := b.attempt(t, "text", `{"words":["w"],"input":"to read"}`)
@@ -229,6 +231,7 @@ func TestRecordedBeforeItRuns(t *testing.T) {
 }
 
 // TestEnds: the end of the context ends a process after its grace, and at once one that is hurried.
+// SEMANTICS 6.1.8
 func TestEnds(t *testing.T) {
 	for name, want := range map[string]struct {
 		end    func(b *bench, cancel context.CancelCauseFunc)
@@ -287,6 +290,7 @@ func TestEndedBeforeItsStart(t *testing.T) {
 }
 
 // TestRoom: a process waits until the host has what its limits need, or until its time is over.
+// SEMANTICS 6.3.10
 func TestRoom(t *testing.T) {
 	lacks := 3
 	b := newBench(t, func(*process.Job) runtimetest.Act {

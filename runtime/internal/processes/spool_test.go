@@ -109,6 +109,7 @@ func (s stubborn) Kill(_ context.Context, id process.ProcessID) error {
 
 // TestLeft: of a process that recovery has ended there is what the spool has. Recovery removes what it found in the
 // spool, but for that of a process that may still run.
+// SEMANTICS 6.7.9, 6.7.10
 func TestLeft(t *testing.T) {
 	b := newBench(t, nil)
 	cfg := b.config(b.runner)
@@ -165,6 +166,7 @@ func TestLeft(t *testing.T) {
 }
 
 // TestKeep: the artifact has both streams without the sensitive values, also where a gap cuts one.
+// SEMANTICS 6.6.9, 6.7.9
 func TestKeep(t *testing.T) {
 	b := newBench(t, nil)
 	secrets := new(redact.Secrets)

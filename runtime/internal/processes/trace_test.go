@@ -15,6 +15,7 @@ import (
 
 // TestTrace: the tracer of an attempt is told of its process once that is recorded, and how it ended. One that
 // panics, or wants to know nothing, changes nothing; a process that is not recorded is none.
+// SEMANTICS 6.13.5
 func TestTrace(t *testing.T) {
 	b := newBench(t, acts(runtimetest.Act{Code: 9, Usage: process.Usage{PeakMemory: 7}}))
 	c, a := b.attempt(t, "text", "{}")

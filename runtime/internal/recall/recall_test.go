@@ -16,7 +16,6 @@ import (
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/internal/history"
-	"github.com/ambit-tools/ambit/runtime/internal/mutant"
 	"github.com/ambit-tools/ambit/runtime/internal/recall"
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
 	"github.com/ambit-tools/ambit/runtime/internal/session"
@@ -27,11 +26,6 @@ import (
 )
 
 func TestMain(m *testing.M) { battery.Main(m) }
-
-// TestMutants builds the patches of testdata/mutants and wants each to be noticed by the tests that it names.
-func TestMutants(t *testing.T) {
-	mutant.Noticed(t, "../../..", "./runtime/internal/recall", "1m", nil)
-}
 
 const mac = "00112233445566778899aabbccddeeff"
 
@@ -134,6 +128,7 @@ func (p *past) hold(id string, revived *int) (*session.Record[*live], *action.Er
 }
 
 // TestAJournalThatFails refuses what asks for a call, tells the error handler why, and answers when it can be read again.
+// SEMANTICS 1.4.7
 func TestAJournalThatFails(t *testing.T) {
 	p := newPast(t, 2, nil)
 	p.book.set(errDown, 0)
@@ -169,6 +164,7 @@ func TestAJournalThatFails(t *testing.T) {
 }
 
 // TestOtherEntriesAreRefused: a call whose entries are not those that memory refers to is neither answered nor taken for a new one.
+// SEMANTICS 1.4.7
 func TestOtherEntriesAreRefused(t *testing.T) {
 	for what, change := range map[string]func(*journal.EndedCall){
 		"input":    func(c *journal.EndedCall) { c.InputMAC = "ff" + mac[2:] },

@@ -35,6 +35,7 @@ func (s *shelf) Entries(ctx context.Context, seqs ...uint64) ([]journal.Entry, e
 
 // TestOutcomesOfSegments: a call whose entries are archived is answered from the segments, also where only the first entry is archived, and a
 // call that repeats one gets the output. It is not undone.
+// SEMANTICS 1.4.4
 func TestOutcomesOfSegments(t *testing.T) {
 	p := newPast(t, 3, nil)
 	files := &shelf{Memory: p.book.Memory}
@@ -116,6 +117,7 @@ func changed(t *testing.T, e *journal.Entry, change func(*journal.Record)) error
 
 // TestSegmentsWithoutTheOutcome: what they do not have, or have otherwise than the reference, is denied with the position of the outcome, and
 // reported unless the file is not there.
+// SEMANTICS 1.4.4
 func TestSegmentsWithoutTheOutcome(t *testing.T) {
 	record := func(e *journal.Entry, change func(*journal.Record)) error { return changed(t, e, change) }
 	for says, change := range map[string]func(*journal.Entry) error{

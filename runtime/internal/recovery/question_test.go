@@ -66,6 +66,7 @@ func (row found) question(t *testing.T, release <-chan struct{}) recovery.Questi
 
 // TestQuestion: what a reconcile handler finds is the outcome of the call, masked, and stored where it is long. A handler
 // that fails or does not return leaves the call unknown.
+// SEMANTICS 1.4.8
 func TestQuestion(t *testing.T) {
 	for name, row := range map[string]found{
 		"output":  {value: text("done"), outcome: runtime.Outcome{Kind: runtime.Completed, Output: wire.Raw(`"masked"`)}},

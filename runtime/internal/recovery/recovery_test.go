@@ -14,18 +14,12 @@ import (
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/internal/history"
-	"github.com/ambit-tools/ambit/runtime/internal/mutant"
 	"github.com/ambit-tools/ambit/runtime/internal/recovery"
 	"github.com/ambit-tools/ambit/runtime/internal/transaction"
 	"github.com/ambit-tools/ambit/runtime/journal"
 )
 
 func TestMain(m *testing.M) { battery.Main(m) }
-
-// TestMutants: each patch of testdata/mutants breaks a promise, and a test notices it.
-func TestMutants(t *testing.T) {
-	mutant.Noticed(t, "../../..", "./runtime/internal/recovery", "1m", nil)
-}
 
 // TestFates: of all combinations of facts, each has the fate of the first that applies.
 func TestFates(t *testing.T) {
@@ -159,6 +153,7 @@ func TestParts(t *testing.T) {
 
 // TestPartsOfPastCalls: parts of calls that sessions have by reference follow their outcomes, and those of their undos what became of
 // these.
+// SEMANTICS 6.7.16
 func TestPartsOfPastCalls(t *testing.T) {
 	s := &shelf{}
 	of := &history.Session{ID: "s"}

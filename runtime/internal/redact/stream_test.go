@@ -21,6 +21,7 @@ func streamOf(secrets ...string) *Stream {
 }
 
 // TestStreamOfSplitSecrets splits texts at every two places: no piece, nor two in a row, has the secret.
+// SEMANTICS 2.5.4
 func TestStreamOfSplitSecrets(t *testing.T) {
 	for name, row := range map[string]struct{ text, want string }{
 		"plain":      {"a hunter2 b", "a (sensitive) b"},
@@ -98,6 +99,7 @@ func TestEnds(t *testing.T) {
 
 // TestGap: wherever bytes are missing, and however what follows comes in parts, no part of a secret is next to
 // the gap, and what is complete behind it is told.
+// SEMANTICS 2.5.8
 func TestGap(t *testing.T) {
 	text := strings.Repeat(".", 8) + "hunter2hunter2" + strings.Repeat(".", 8) + "2hunt" + strings.Repeat(".", 20)
 	for i := range len(text) + 1 {

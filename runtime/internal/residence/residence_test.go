@@ -16,17 +16,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ambit-tools/ambit/internal/battery"
-	"github.com/ambit-tools/ambit/runtime/internal/mutant"
 	"github.com/ambit-tools/ambit/runtime/internal/residence"
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
 )
 
 func TestMain(m *testing.M) { battery.Main(m) }
-
-// TestMutants builds the patches of testdata/mutants and wants each to be noticed by the tests that it names.
-func TestMutants(t *testing.T) {
-	mutant.Noticed(t, "../../..", "./runtime/internal/residence", "1m", nil)
-}
 
 // A session counts in memory, and in a journal.
 type session struct {
@@ -132,6 +126,7 @@ func (s *session) use(t testing.TB) int {
 }
 
 // TestASessionIsLoadedOnce however many goroutines enter it, and each of them uses the same one.
+// SEMANTICS 6.7.12
 func TestASessionIsLoadedOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld()
@@ -217,6 +212,7 @@ func TestASessionThatIsEnteredWhileItRestsStays(t *testing.T) {
 }
 
 // TestASessionStaysUntilTheJournalHasIt.
+// SEMANTICS 6.7.13
 func TestASessionStaysUntilTheJournalHasIt(t *testing.T) {
 	w := newWorld()
 	s := w.of("s")
@@ -253,6 +249,7 @@ func TestAPanicWhileASessionIsLoaded(t *testing.T) {
 }
 
 // TestASessionThatCannotBeLoaded says why, to each goroutine that enters it, and other sessions are loaded. It is tried again.
+// SEMANTICS 6.7.14
 func TestASessionThatCannotBeLoaded(t *testing.T) {
 	w := newWorld()
 	w.of("other").use(t)

@@ -8,6 +8,7 @@ import (
 
 // TestMadeAgentsDoNotRepeat: an id of a sub-agent that is made is that of no other sub-agent of the same
 // agent in the run, over all parts of the run, and over restarts.
+// SEMANTICS 1.4.6
 func TestMadeAgentsDoNotRepeat(t *testing.T) {
 	m := memory(t, false, nil)
 	x := m.Calls("r")

@@ -13,6 +13,7 @@ import (
 )
 
 // TestForget: a session that has ended keeps the calls about which something is still to be said, and their runs.
+// SEMANTICS 1.4.5
 func TestForget(t *testing.T) {
 	m := memory(t, true, nil)
 	kept := []string{"unknown", "runs", "undoing"}

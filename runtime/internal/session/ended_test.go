@@ -92,6 +92,7 @@ func TestACallOfAnEarlierProcess(t *testing.T) {
 }
 
 // TestArchivedCallsAreRemembered when their session is loaded: their ids are used, and none of them is made again.
+// SEMANTICS 1.4.4
 func TestArchivedCallsAreRemembered(t *testing.T) {
 	m := memory(t, true, nil)
 	m.Restore(&history.Session{ByReference: []history.Reference{{

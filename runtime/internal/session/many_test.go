@@ -9,6 +9,7 @@ import (
 )
 
 // TestTooMany: one call of a session warns, the first one above the limit.
+// SEMANTICS 6.14.5
 func TestTooMany(t *testing.T) {
 	warned := 0
 	for n := range 3 * session.ManyCalls {

@@ -11,7 +11,6 @@ import (
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/internal/history"
-	"github.com/ambit-tools/ambit/runtime/internal/mutant"
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
 	"github.com/ambit-tools/ambit/runtime/internal/tools"
 	"github.com/ambit-tools/ambit/runtime/rules"
@@ -19,12 +18,6 @@ import (
 )
 
 func TestMain(m *testing.M) { battery.Main(m) }
-
-// TestMutants builds the patches of testdata/mutants, one for each guarantee of the package, and
-// wants each to be noticed by the tests that it names.
-func TestMutants(t *testing.T) {
-	mutant.Noticed(t, "../../..", "./runtime/internal/session", "1m", nil)
-}
 
 // memory returns the memory of a session with the run r, whose tool a may be called twice.
 func memory(t *testing.T, queues bool, observe func(rules.Event)) *Memory[*call] {
@@ -70,6 +63,7 @@ func TestIDs(t *testing.T) {
 
 // TestMadeIDsDoNotRepeat: a session counts on from the ids that earlier processes made, and not from ids that
 // only look like them.
+// SEMANTICS 1.4.6
 func TestMadeIDsDoNotRepeat(t *testing.T) {
 	m := memory(t, false, nil)
 	for _, id := range []string{"call-7", "call-3", "call-08", "call-+9", "call-", "call-1234567890123456", "agent-40"} {

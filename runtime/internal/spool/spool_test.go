@@ -14,7 +14,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ambit-tools/ambit/internal/battery"
-	"github.com/ambit-tools/ambit/runtime/internal/mutant"
 	"github.com/ambit-tools/ambit/runtime/internal/spool"
 	"github.com/ambit-tools/ambit/runtime/process"
 )
@@ -24,12 +23,6 @@ func TestMain(m *testing.M) {
 		crash(spool.Folder(dir))
 	}
 	battery.Main(m)
-}
-
-// TestMutants builds the patches of testdata/mutants, one for each guarantee of the package, and
-// wants each to be noticed by the tests that it names.
-func TestMutants(t *testing.T) {
-	mutant.Noticed(t, "../../..", "./runtime/internal/spool", "1m", nil)
 }
 
 // TestKeepsWhatAKeeperKeeps: at each point of a stream, a reader finds in the file what a Keeper of the

@@ -15,7 +15,6 @@ import (
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/internal/entry"
 	"github.com/ambit-tools/ambit/runtime/internal/jsonedit"
-	"github.com/ambit-tools/ambit/runtime/internal/mutant"
 	"github.com/ambit-tools/ambit/runtime/internal/redact"
 	"github.com/ambit-tools/ambit/runtime/internal/tools"
 	"github.com/ambit-tools/ambit/runtime/internal/usercode"
@@ -23,12 +22,6 @@ import (
 )
 
 func TestMain(m *testing.M) { battery.Main(m) }
-
-// TestMutants builds the patches of testdata/mutants, one for each guarantee of the package, and
-// wants each to be noticed by the tests that it names.
-func TestMutants(t *testing.T) {
-	mutant.Noticed(t, "../../..", "./runtime/internal/tools", "1m", nil)
-}
 
 // login is the input and the output of the tool of the tests. Its codec panics for the user "panic".
 type login struct{ User, Password string }
@@ -245,6 +238,7 @@ func TestPlace(t *testing.T) {
 
 // TestRetries: only an idempotent tool is run again, at most max times, after a transient error or, if it
 // says so, a timeout.
+// SEMANTICS 6.2.2
 func TestRetries(t *testing.T) {
 	transient, bad := runtime.Transient(errors.New("busy")), errors.New("bad")
 	tool := of(t, &runtime.Spec{Idempotent: true, Retry: &runtime.Retry{Max: 2}})
@@ -268,6 +262,7 @@ func TestRetries(t *testing.T) {
 }
 
 // TestBackoff: the wait doubles up to its cap, and half of it is random.
+// SEMANTICS 6.2.3
 func TestBackoff(t *testing.T) {
 	r := &runtime.Retry{Initial: time.Second, Cap: 10 * time.Second}
 	for i, most := range []time.Duration{time.Second, 2 * time.Second, 4 * time.Second, 8 * time.Second, 10 * time.Second, 10 * time.Second} {

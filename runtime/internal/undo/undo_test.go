@@ -20,7 +20,6 @@ import (
 	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/internal/attempt"
 	"github.com/ambit-tools/ambit/runtime/internal/callctx"
-	"github.com/ambit-tools/ambit/runtime/internal/mutant"
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
 	"github.com/ambit-tools/ambit/runtime/internal/transaction"
 	"github.com/ambit-tools/ambit/runtime/internal/undo"
@@ -29,12 +28,6 @@ import (
 )
 
 func TestMain(m *testing.M) { battery.Main(m) }
-
-// TestMutants builds the patches of testdata/mutants, one for each guarantee of the package, and
-// wants each to be noticed by the tests that it names.
-func TestMutants(t *testing.T) {
-	mutant.Noticed(t, "../../..", "./runtime/internal/undo", "1m", nil)
-}
 
 const (
 	limit = time.Minute // of a handler
@@ -246,6 +239,7 @@ func TestRecordsFirst(t *testing.T) {
 }
 
 // TestCommitThatLasts: a decided commit is not taken back when it outlives the grace period.
+// SEMANTICS 1.4.8
 func TestCommitThatLasts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld()

@@ -90,6 +90,7 @@ var patterns = map[string]bool{
 
 // TestPatterns: the decision is the right one, and where it says no there is no counterexample
 // among short texts.
+// SEMANTICS 7.5.9
 func TestPatterns(t *testing.T) {
 	require.GreaterOrEqual(t, len(patterns), 50)
 	for pattern, may := range patterns {
@@ -191,6 +192,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
+// SEMANTICS 7.5.1
 func TestExpand(t *testing.T) {
 	template := argv.Template{
 		{Literal: "tool"}, {Text: []argv.Part{{Literal: "--n="}, {Member: "n"}}}, {When: "on", Add: "-v"},
@@ -238,6 +240,7 @@ func hostile(r *rand.Rand) string {
 
 // TestHostileValues runs a program that prints its arguments: how many there are and where is the
 // template's, whatever the values hold.
+// SEMANTICS 7.5.1
 func TestHostileValues(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
 	self, err := os.Executable()

@@ -14,6 +14,7 @@ import (
 )
 
 // TestListsOfAnArchivedStore archives the entry that made a request, of which a snapshot has the grant.
+// SEMANTICS 6.14.9
 func TestListsOfAnArchivedStore(t *testing.T) {
 	p := newPast(t)
 	for _, id := range []string{"kept", "gone"} {
@@ -66,6 +67,7 @@ func (p *past) archived(last uint64) *sqlite.Reader {
 
 // TestListsOfRandomArchivedStores archives the first entries of random histories, with the retirements of rules among them. Live grants are
 // those of all entries, and so are the requests that wait and whose entries are in the store: an archive takes none of one that waits.
+// SEMANTICS 6.14.9
 func TestListsOfRandomArchivedStores(t *testing.T) {
 	alive, retired := 0, 0
 	seed := rand.Uint64N(1 << 32)

@@ -1,0 +1,9 @@
+package commitlog_test
+
+import (
+	"testing"
+
+	"github.com/ambit-tools/ambit/internal/battery"
+)
+
+func TestMain(m *testing.M) { battery.Main(m) }

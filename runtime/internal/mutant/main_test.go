@@ -1,9 +1,0 @@
-package mutant_test
-
-import (
-	"testing"
-
-	"github.com/ambit-tools/ambit/internal/battery"
-)
-
-func TestMain(m *testing.M) { battery.Main(m) }
