@@ -65,7 +65,6 @@ func (c *call) pipeline() *result {
 // handler or a sink panicked or called runtime.Goexit. Each step is deferred, so that a further
 // runtime.Goexit skips none.
 func (c *call) leave() {
-	defer c.exec.sched.Busy(-1)
 	defer c.run.session.letGo()
 	defer func() {
 		if c.progress.Life.MustPark() {

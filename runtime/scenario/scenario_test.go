@@ -2,8 +2,12 @@ package scenario_test
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
+	goruntime "runtime"
+	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -45,6 +49,44 @@ func TestCases(t *testing.T) {
 		}
 	}
 	assert.Greater(t, count, 90)
+}
+
+// TestSameResultsUnderLoad closes runs while a call has its grace, in several simulations at once: a goroutine that
+// the clock does not count would now and then be overtaken by the clock, which then shows another time.
+func TestSameResultsUnderLoad(t *testing.T) {
+	const crowd = 16
+	runs := 1000
+	if testing.Short() {
+		runs = 100
+	}
+	defer goruntime.GOMAXPROCS(goruntime.GOMAXPROCS(crowd)) // more threads than processors: any goroutine may stand still anywhere
+	text := `scenarios: v1
+cases:
+- name: grace
+  tools:
+    mark: {rules: {cooldown: 1h}}
+    fetch: {}
+  steps:
+  - call: {id: m1, tool: mark}
+`
+	for i := range runs {
+		text += fmt.Sprintf("  - call: {id: f%d, tool: fetch, handler: timeout, duration: 100ms}\n  - new_run: true\n", i)
+	}
+	text += fmt.Sprintf("  - call: {id: m2, tool: mark, args: {n: 2}}\n    expect: {outcome: denied, detail: {retry_after: %ds}}\n", 3600-runs/10)
+	f, err := scenario.Parse("cases.yaml", []byte(text))
+	require.NoError(t, err)
+	var wrong atomic.Int64
+	var all sync.WaitGroup
+	for range crowd {
+		all.Go(func() {
+			trace, err := f.Cases[0].Run(&scenario.Setup{})
+			if err != nil || len(trace.Faults()) > 0 {
+				wrong.Add(1)
+			}
+		})
+	}
+	all.Wait()
+	assert.Zero(t, wrong.Load(), "of %d simulations", crowd)
 }
 
 // parse expects faults and returns them.

@@ -147,7 +147,12 @@ func (v *Evaluations) Detached(ctx context.Context, i int, ask func(context.Cont
 	if v.timesOut(done) {
 		watch.Cancel(deadline.Exceeded)
 		v.Abandon(i)
-		go func() { <-done.Done(); v.Returned(i) }()
+		v.sched.Busy(1)
+		go func() {
+			defer v.sched.Busy(-1)
+			v.sched.Wait(done, nil, nil)
+			v.Returned(i)
+		}()
 		return runtime.Decision{}, ErrAbandoned
 	}
 	v.Release()

@@ -109,13 +109,14 @@ const (
 	Done               // done was closed
 )
 
-// Wait waits until a or b fires or done is closed. b and done may be nil.
+// Wait waits until a or b fires or done is closed. b and done may be nil. With a Waiter, an event that has fired
+// comes before a done that is closed, and a goroutine whose wait is over already stays busy: a clock that saw it
+// wait would advance.
 func (s *Scheduler) Wait(a, b *Event, done <-chan struct{}) Wake {
-	var second <-chan struct{}
-	if b != nil {
-		second = b.Done()
+	if s.waiter != nil {
+		return s.waitCounted(a, b, done)
 	}
-	if b == nil && s.waiter == nil {
+	if b == nil {
 		select {
 		case <-a.Done():
 			return First
@@ -123,17 +124,50 @@ func (s *Scheduler) Wait(a, b *Event, done <-chan struct{}) Wake {
 			return Done
 		}
 	}
+	select {
+	case <-a.Done():
+		return First
+	case <-b.Done():
+		return Second
+	case <-done:
+		return Done
+	}
+}
+
+// waitCounted is Wait with a Waiter.
+func (s *Scheduler) waitCounted(a, b *Event, done <-chan struct{}) Wake {
+	if wake, over := waited(a, b, done); over {
+		return wake
+	}
 	p := s.park(a, b)
-	wake := First
+	var second <-chan struct{}
+	if b != nil {
+		second = b.Done()
+	}
 	select {
 	case <-a.Done():
 	case <-second:
-		wake = Second
 	case <-done:
-		wake = Done
 	}
 	s.unpark(p)
+	wake, _ := waited(a, b, done)
 	return wake
+}
+
+// waited returns what has ended a wait, and whether anything has.
+func waited(a, b *Event, done <-chan struct{}) (wake Wake, over bool) {
+	if a.Fired() {
+		return First, true
+	}
+	if b != nil && b.Fired() {
+		return Second, true
+	}
+	select {
+	case <-done:
+		return Done, true
+	default:
+		return First, false
+	}
 }
 
 // WaitFor waits until e fires, at most for d, and reports whether it did.

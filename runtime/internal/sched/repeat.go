@@ -1,7 +1,7 @@
 package sched
 
 import (
-	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -21,17 +21,23 @@ func Repeat(s *Scheduler, period time.Duration, stop *Event, done <-chan struct{
 // Together calls f for each item of list, each in its own goroutine, and returns when all calls have
 // returned. In a simulation, too, they run together: each may wait for as long as it likes.
 func Together[T any](s *Scheduler, list []T, f func(T)) {
+	if len(list) == 0 {
+		return
+	}
 	s.Busy(len(list))
 	all := NewEvent()
-	var running sync.WaitGroup
-	running.Add(len(list))
+	var running atomic.Int64
+	running.Store(int64(len(list)))
 	for _, item := range list {
 		go func() {
 			defer s.Busy(-1)
-			defer running.Done()
+			defer func() {
+				if running.Add(-1) == 0 { // before this goroutine counts as done: the caller has work to do then
+					s.Fire(all)
+				}
+			}()
 			f(item)
 		}()
 	}
-	go func() { running.Wait(); s.Fire(all) }()
 	s.Wait(all, nil, nil)
 }

@@ -71,6 +71,58 @@ func TestWaiterCounts(t *testing.T) {
 	})
 }
 
+// A lowest is a clock that remembers the least number of goroutines that had work to do.
+type lowest struct {
+	counting
+	mu    sync.Mutex
+	least int64
+}
+
+func (c *lowest) Busy(delta int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.counting.Busy(delta)
+	c.least = min(c.least, c.busy.Load())
+}
+
+// TestWaitThatIsOver: a goroutine stays busy when what it would wait for has happened. An event comes before a done
+// that is closed.
+func TestWaitThatIsOver(t *testing.T) {
+	clock := &lowest{least: 1}
+	var s sched.Scheduler
+	s.Use(clock)
+	s.Busy(1)
+	clock.least = 1
+	fired, other, gone := sched.NewEvent(), sched.NewEvent(), make(chan struct{})
+	s.Fire(fired)
+	close(gone)
+	for range 100 {
+		assert.Equal(t, sched.Done, s.Wait(other, nil, gone))
+		assert.Equal(t, sched.First, s.Wait(fired, nil, gone))
+		assert.Equal(t, sched.Second, s.Wait(other, fired, gone))
+	}
+	var g sched.Gate
+	g.Enter()
+	g.Shut()
+	assert.EqualValues(t, 1, g.Wait(&s, nil, gone))
+	assert.EqualValues(t, 1, clock.least, "the clock would have advanced")
+}
+
+// TestTogetherCounts: the caller of Together has work to do before the last goroutine has none.
+func TestTogetherCounts(t *testing.T) {
+	clock := &lowest{}
+	var s sched.Scheduler
+	s.Use(clock)
+	s.Busy(1)
+	clock.least = 1
+	for range 200 {
+		sched.Together(&s, []int{1, 2, 3}, func(int) {})
+	}
+	assert.EqualValues(t, 1, clock.least)
+	assert.EqualValues(t, 1, clock.busy.Load())
+	sched.Together(&s, nil, func(int) { t.Error("there is nothing to call") })
+}
+
 // TestWaitFor waits for an event that fires, and for one that does not.
 func TestWaitFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

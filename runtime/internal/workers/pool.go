@@ -32,10 +32,9 @@ type Pool[J, S any] struct {
 	all       []*Worker[J, S]
 }
 
-// Open sets up p before its first use. serve works on a job; it counts itself as no longer busy
-// before it returns, and may end by runtime.Goexit. expire is called when the time of a job may be
-// over. It returns when to call it again, zero when it need not be called. zero is the instant from
-// which timers count, which is long before the first job.
+// Open sets up p before its first use. serve works on a job, and may end by runtime.Goexit. expire is
+// called when the time of a job may be over. It returns when to call it again, zero when it need not be
+// called. zero is the instant from which timers count, which is long before the first job.
 func (p *Pool[J, S]) Open(s *sched.Scheduler, zero time.Time, serve func(*J, *Worker[J, S]), expire func(*J) time.Time) {
 	p.sched, p.zero, p.serve, p.expire = s, zero, serve, expire
 }

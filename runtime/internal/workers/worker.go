@@ -30,9 +30,20 @@ func (w *Worker[J, S]) run(job *J) {
 	defer w.stop()
 	for job != nil {
 		w.current.Store(job)
-		w.pool.serve(job, w)
+		w.serve(job)
 		job = w.pool.nextJob(w)
 	}
+}
+
+// serve works on a job, and counts the worker as no longer busy when it is done. In a simulation no timer of the
+// job is left by then: whether the next job has this worker or a new one must not change the order of timers.
+func (w *Worker[J, S]) serve(job *J) {
+	defer w.pool.sched.Busy(-1)
+	if w.pool.sched.Counts() {
+		defer w.armed.Store(0)
+		defer w.stop()
+	}
+	w.pool.serve(job, w)
 }
 
 // stop stops the timer for good.

@@ -28,7 +28,6 @@ type job struct {
 func open(s *sched.Scheduler, zero time.Time) *Pool[job, int] {
 	p := &Pool[job, int]{}
 	p.Open(s, zero, func(j *job, w *Worker[job, int]) {
-		defer s.Busy(-1)
 		j.do(w)
 	}, func(j *job) time.Time { return j.over() })
 	return p
