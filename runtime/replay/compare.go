@@ -42,7 +42,7 @@ const (
 	NewlyAsked    Class = "newly_asked"
 	NewlyAllowed  Class = "newly_allowed"
 	NoLongerAsked Class = "no_longer_asked"
-	Otherwise     Class = "otherwise" // the same decision for other reasons, or another end
+	Otherwise     Class = "otherwise" // the same decision for other reasons or by other rules, or another end
 )
 
 // classify says how a candidate's verdict differs from the recorded one.
@@ -139,6 +139,12 @@ func (v *Verdict) same(candidate *Verdict) bool {
 		return true
 	}
 	return v.Reason == candidate.Reason && slices.Equal(v.AllReasons, candidate.AllReasons) && slices.Equal(v.Rules, candidate.Rules)
+}
+
+// alike reports whether a candidate denies a call, or asks about it, as the recording does, for other reasons or by
+// other rules. That changes no state of the session: what comes after it can be compared.
+func (v *Verdict) alike(candidate *Verdict) bool {
+	return v.Decision == candidate.Decision && (v.Decision == Refused || v.Decision == Asked)
 }
 
 // vain reports whether an outcome is that of a handler that ran without success.

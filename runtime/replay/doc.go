@@ -44,7 +44,9 @@
 // details, revisions and the state of the run are not compared, nor how a handler
 // failed, which does not depend on the candidate. Of an undo, whether it is allowed.
 //
-// The first difference of a run is its Divergence. From there on the run would have
+// A call that is denied as it was, or asked about as it was, for other reasons or by
+// other rules, changes nothing for the calls after it: it is named (RunReport.Otherwise).
+// The first other difference of a run is its Divergence. From there on the run would have
 // gone another way: the model would have received another result. The replay goes on
 // with the rest of the run, since the runs of a session share cooldowns, repeated calls
 // and grants, but does not judge it (RunReport.After). Another run of the session is

@@ -43,9 +43,10 @@ type run struct {
 	stop   string  // why no call of it can be compared any more
 	found  *Divergence
 
-	closing []*call            // ended by a close of it, or of a sub-agent, that is not recorded so far
-	blocked map[blockKey]*call // the latest timeout, as far as the recording was read
-	after   string             // the run of the session that had diverged before this one did
+	otherwise []*Divergence      // that end no comparison
+	closing   []*call            // ended by a close of it, or of a sub-agent, that is not recorded so far
+	blocked   map[blockKey]*call // the latest timeout, as far as the recording was read
+	after     string             // the run of the session that had diverged before this one did
 }
 
 type blockKey struct {

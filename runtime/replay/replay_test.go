@@ -83,6 +83,46 @@ func TestConsentThatBelongsToNoCall(t *testing.T) {
 	assert.Equal(t, "c1", d.Call)
 }
 
+// TestRefusedAnyway: a call that is denied, or asked about, for other reasons is named and does not hide what comes
+// after it.
+func TestRefusedAnyway(t *testing.T) {
+	text := with("rules: {max_calls: 3}")
+	decides := func(denied map[string][]string, asked map[string]string) runtime.PolicyFunc {
+		return func(_ context.Context, in *runtime.PolicyInput) (runtime.Decision, error) {
+			d := runtime.Decision{Effect: runtime.EffectAllow}
+			for _, code := range denied[in.CallID] {
+				d.Effect, d.Denials = runtime.EffectDeny, append(d.Denials, runtime.Denial{Code: code})
+			}
+			if id := asked[in.CallID]; id != "" {
+				d.Effect, d.Asks = runtime.EffectAsk, []runtime.Ask{{ID: id}}
+			}
+			return d, nil
+		}
+	}
+	r := newRecorder(t, parse(t, text), decides(map[string][]string{"c1": {"outside"}}, map[string]string{"c2": "sure"}))
+	for _, id := range []string{"c1", "c2", "c3", "c4", "c5"} {
+		r.one(id, `{}`)
+		if id == "c2" {
+			r.answer("c2", action.Answer{By: operator.Program("alice"), Approve: true})
+		}
+	}
+	j := r.end()
+	report := against(t, j, text, decides(map[string][]string{"c1": {"dots", "outside"}, "c4": {"dots"}}, map[string]string{"c2": "really"}))
+	run := report.Runs[0]
+	require.NotNil(t, run.Divergence)
+	assert.Equal(t, []any{"c4", replay.NewlyDenied}, []any{run.Divergence.Call, run.Divergence.Class})
+	require.Len(t, run.Otherwise, 2)
+	assert.Equal(t, []any{"c1", replay.Otherwise, []string{"dots", "outside"}}, []any{run.Otherwise[0].Call, run.Otherwise[0].Class, run.Otherwise[0].Candidate.Rules})
+	assert.Equal(t, []any{"c2", []string{"really"}}, []any{run.Otherwise[1].Call, run.Otherwise[1].Candidate.Rules})
+	assert.Equal(t, replay.Summary{Runs: 1, Diverged: 1, Calls: 5, Unchanged: 1, After: 1, NewlyDenied: 1, Otherwise: 2}, report.Summary)
+
+	report = against(t, j, text, decides(map[string][]string{"c1": {"other"}}, map[string]string{"c2": "sure"}))
+	assert.Nil(t, report.Runs[0].Divergence)
+	assert.Equal(t, replay.Summary{Runs: 1, Calls: 5, Unchanged: 4, Otherwise: 1}, report.Summary)
+	report = against(t, j, text, decides(map[string][]string{"c1": {"outside"}, "c5": {"late"}}, map[string]string{"c2": "sure"}))
+	assert.Equal(t, "c5", report.Runs[0].Otherwise[0].Call, "a rule of the declaration denied it")
+}
+
 // TestMoreConsentThanWasGiven has an approval that is not enough any more.
 func TestMoreConsentThanWasGiven(t *testing.T) {
 	r := newRecorder(t, parse(t, with(askAlways)), runtime.PolicyFunc(allow))

@@ -21,6 +21,10 @@ type RunReport struct {
 	NotReplayable []NotReplayable `json:"not_replayable,omitempty"`
 	Divergence    *Divergence     `json:"divergence,omitempty"` // the first one; nil: there is none
 
+	// Otherwise are the calls before the divergence that the candidate denies, or asks about, as was recorded, for
+	// other reasons or by other rules. They end no comparison: their runs would have gone the same way.
+	Otherwise []*Divergence `json:"otherwise,omitempty"`
+
 	// AfterRun is a run of the session that had diverged before this one did: the
 	// state that it left in the session may be all that differs here.
 	AfterRun string `json:"after_run,omitempty"`
@@ -44,7 +48,8 @@ type NotReplayable struct {
 	Why  string `json:"why"`
 }
 
-// A Summary counts runs, calls, and the first divergences of runs by their class.
+// A Summary counts runs, calls, and the first divergences of runs by their class. Otherwise also counts the calls of
+// RunReport.Otherwise.
 type Summary struct {
 	Runs          int `json:"runs"`
 	Diverged      int `json:"diverged"` // runs
@@ -77,6 +82,7 @@ func newReport(runs []*RunReport) *Report {
 		s.Unchanged += one.Unchanged
 		s.After += one.After
 		s.NotReplayable += len(one.NotReplayable)
+		s.Otherwise += len(one.Otherwise)
 		if one.Divergence == nil {
 			continue
 		}
@@ -107,12 +113,13 @@ type fate uint8
 const (
 	fateNone fate = iota
 	fateUnchanged
+	fateOtherwise
 	fateDiverged
 )
 
 // report says what came of the run.
 func (r *run) report() *RunReport {
-	out := &RunReport{Session: r.key.session, Run: r.key.run, Calls: len(r.calls), Divergence: r.found, AfterRun: r.after}
+	out := &RunReport{Session: r.key.session, Run: r.key.run, Calls: len(r.calls), Divergence: r.found, Otherwise: r.otherwise, AfterRun: r.after}
 	for _, c := range r.calls {
 		why := c.skip
 		switch {
@@ -122,7 +129,7 @@ func (r *run) report() *RunReport {
 		case c.fate == fateUnchanged:
 			out.Unchanged++
 			continue
-		case c.fate == fateDiverged:
+		case c.fate == fateOtherwise, c.fate == fateDiverged:
 			continue
 		case r.found != nil:
 			out.After++

@@ -218,7 +218,12 @@ func (sim *simulation) compare(s *step, recorded, now *Verdict) {
 			c.run.stop = "it comes after a call whose sensitive arguments are not in the recording, and which would have ended otherwise"
 		}
 	case recorded.same(now):
-		c.fate = fateUnchanged
+		if c.fate != fateOtherwise { // what it was asked about stays otherwise
+			c.fate = fateUnchanged
+		}
+	case recorded.alike(now):
+		c.fate = fateOtherwise
+		c.run.otherwise = append(c.run.otherwise, divergence(s, recorded, now))
 	default:
 		sim.diverge(s, recorded, now)
 	}
@@ -236,12 +241,17 @@ func (sim *simulation) diverge(s *step, recorded, now *Verdict) {
 	} else {
 		sim.diverged[r.key.session] = r
 	}
-	undo := recorded.Outcome == undone
-	if !undo {
+	r.found = divergence(s, recorded, now)
+	if !r.found.Undo {
 		c.fate = fateDiverged
+		r.otherwise = slices.DeleteFunc(r.otherwise, func(d *Divergence) bool { return d.Call == c.key.Call })
 	}
-	r.found = &Divergence{
-		Seq: s.seq, Call: c.key.Call, Tool: c.tool, Undo: undo,
+}
+
+// divergence says how a candidate decides about the call of a step.
+func divergence(s *step, recorded, now *Verdict) *Divergence {
+	return &Divergence{
+		Seq: s.seq, Call: s.call.key.Call, Tool: s.call.tool, Undo: recorded.Outcome == undone,
 		Class: classify(recorded.Decision, now.Decision), Recorded: *recorded, Candidate: *now,
 	}
 }

@@ -214,6 +214,9 @@ func printRun(w io.Writer, run *replay.RunReport) {
 		fmt.Fprintf(w, "DIVERGES %s %s %s%s %s: %s: was %s, would be %s\n", word(run.Session), word(run.Run), what, word(d.Call), word(d.Tool),
 			strings.ReplaceAll(string(d.Class), "_", " "), verdictText(&d.Recorded), verdictText(&d.Candidate))
 	}
+	for _, o := range run.Otherwise {
+		fmt.Fprintf(w, "  otherwise: %s %s: was %s, would be %s\n", word(o.Call), word(o.Tool), verdictText(&o.Recorded), verdictText(&o.Candidate))
+	}
 	if run.AfterRun != "" {
 		fmt.Fprintf(w, "  the run %s of the session had diverged before: this may come of it\n", word(run.AfterRun))
 	}
