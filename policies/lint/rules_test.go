@@ -203,6 +203,7 @@ func TestCompilerErrors(t *testing.T) {
 		{"clock", regotest.Tool(`deny contains ` + entryM + ` if time.now_ns() > 1`), `^w\.rego:3:\d+: policies may not call time\.now_ns \(the time of the call is input\.now_ns\)$`},
 		{"random", regotest.Tool(`deny contains ` + entryM + ` if rand.intn("a", 2) == 1`), `^w\.rego:3:\d+: policies may not call rand\.intn`},
 		{"schema", regotest.Tool(`deny contains ` + entryM + ` if json.match_schema({}, {})[0]`), `^w\.rego:3:\d+: policies may not call json\.match_schema`},
+		{"token", regotest.Tool(`deny contains ` + entryM + ` if io.jwt.decode("x")[0]`), `^w\.rego:3:\d+: policies may not call io\.jwt\.decode \(who calls is known`},
 		{"unknown function", regotest.Tool(`deny contains ` + entryM + ` if nosuch(1)`), `^w\.rego:3:\d+: undefined function nosuch$`},
 		{"misspelt function", regotest.Tool(`deny contains ` + entryM + ` if coutn(input.args.path) > 1`), `^w\.rego:3:54: undefined function coutn \(did you mean "count"\?\)$`},
 		{"misspelt rule", regotest.Tool(`deny contains ` + entryM + " if limitt > 1\n\nlimit := 3"), `^w\.rego:3:54: limitt is not defined \(did you mean "limit"\?\)$`},

@@ -11,9 +11,10 @@ import (
 // Allowed lists, one a line, the built-in functions that a policy may
 // call. It is an allow list because a new OPA brings new functions. What is
 // left out reaches the network, reads the clock, the host or random numbers
-// (a decision would not be repeatable), works on keys, tokens and schemas, or can
-// take time or memory that is exponential in the bytes of its operands. An allowed
-// function that can still exceed the memory has a guard.
+// (a decision would not be repeatable), works on certificates, tokens, schemas and
+// policies, or can take time or memory that is exponential in the bytes of its
+// operands. An allowed function that can still exceed the memory, or ask the host for
+// its time zone, has a guard.
 //
 //go:embed builtins.txt
 var Allowed string

@@ -31,7 +31,8 @@ const guardRoot = ast.Var("__ambit_guarded__")
 
 // A guard is what is done about one built-in function. All of it is optional.
 type guard struct {
-	before  func(args []*ast.Term) error // refuses a call
+	before  func(args []*ast.Term) error // refuses a call by the size of its operands
+	invalid func(args []*ast.Term) error // refuses an operand, whatever the others are
 	after   func(result *ast.Term) error // refuses a result
 	instead topdown.BuiltinFunc          // runs in place of OPA's
 }
@@ -82,6 +83,11 @@ func (g guard) wrap(name string) topdown.BuiltinFunc {
 		run = builtinFunc(name)
 	}
 	return func(bctx topdown.BuiltinContext, args []*ast.Term, iter func(*ast.Term) error) error {
+		if g.invalid != nil {
+			if err := g.invalid(args); err != nil {
+				return refusedCall(name, bctx, err)
+			}
+		}
 		if g.before != nil {
 			if err := g.before(args); err != nil {
 				return refusedCall(name, bctx, TooLargeError{err})

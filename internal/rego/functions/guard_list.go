@@ -11,7 +11,7 @@ import (
 )
 
 // Guards are the functions whose memory is not bounded by a small multiple of
-// their operands, each with what bounds it.
+// their operands, each with what bounds it, and those that would ask the host.
 var Guards = map[string]guard{
 	"concat":                           {before: guardConcat},
 	"replace":                          {before: guardReplace},
@@ -36,6 +36,13 @@ var Guards = map[string]guard{
 	"net.cidr_contains_matches":        {before: guardPairs},
 	"graph.reachable":                  {instead: reachableNodes},
 	"walk":                             {before: guardWalk},
+	"time.add_date":                    {invalid: guardZone},
+	"time.clock":                       {invalid: guardZone},
+	"time.date":                        {invalid: guardZone},
+	"time.diff":                        {invalid: guardZone},
+	"time.format":                      {invalid: guardZone},
+	"time.weekday":                     {invalid: guardZone},
+	"time.parse_ns":                    {instead: parseTime},
 }
 
 // MaxRange is how many numbers a call of numbers.range may return.

@@ -68,8 +68,8 @@ func (b *Bundle) explainOPA(e *ast.Error) (message, hint string) {
 		if hint := Unbounded[name]; hint != "" {
 			return "policies may not call " + name, hint
 		}
-		if ast.CapabilitiesForThisVersion().ContainsBuiltin(name) {
-			return "policies may not call " + name, "a decision depends on nothing but its input"
+		if why := functions.Refusal(name); why != "" {
+			return "policies may not call " + name, why
 		}
 		return message, DidYouMean(name, append(strings.Fields(functions.Allowed), b.ruleNames(e.Location)...))
 	}
