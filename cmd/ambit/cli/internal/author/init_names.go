@@ -44,7 +44,32 @@ func (a *application) refuseModule() error {
 			return bad("is taken by " + taken + ", which the application requires")
 		}
 	}
+	if name := executableName(a.Module); a.inTheWay(name) != "" {
+		return cmdutil.Usage("go build would write the program of --module "+cmdutil.Quote(a.Module)+" to "+cmdutil.Quote(name)+", which is "+a.inTheWay(name),
+			"name the module or the package of the tools otherwise")
+	}
 	return nil
+}
+
+// inTheWay says what of the application stands where a program of a name would be written, and be left out by
+// .gitignore; empty if nothing does. File systems may take upper case for lower case.
+func (a *application) inTheWay(name string) string {
+	folders := map[string]string{a.Package: "the package of the tools", "testdata": "the folder of its scripts", "var": "the folder of its store"}
+	if a.Model != nil {
+		folders[agentFolder] = "the folder of the program with the model"
+	}
+	for folder, what := range folders {
+		if strings.EqualFold(folder, name) || strings.EqualFold(folder, name+".exe") {
+			return what
+		}
+	}
+	files, _ := starter.ReadDir("starter") // it is embedded
+	for _, file := range files {
+		if own := strings.TrimSuffix(file.Name(), ".tmpl"); strings.EqualFold(own, name) || strings.EqualFold("go.sum", name) {
+			return "a file of the application"
+		}
+	}
+	return ""
 }
 
 // inStandardLibrary reports whether there is a folder for an import path in the

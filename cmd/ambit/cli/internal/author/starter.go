@@ -53,9 +53,6 @@ type application struct {
 // errors name it so; base is its last element.
 func newApplication(dir, base string, f *initFlags) (*application, error) {
 	a := &application{dir: filepath.Clean(dir), Name: programName(base), Go: "1.26.0", Module: f.module, Package: f.pkg}
-	if a.Module == "" {
-		a.Module = "example.com/" + a.Name
-	}
 	if f.local != "" {
 		if err := a.useCheckout(f.local); err != nil {
 			return nil, err
@@ -69,7 +66,12 @@ func newApplication(dir, base string, f *initFlags) (*application, error) {
 			return nil, err
 		}
 	}
-	if f.module != "" {
+	if f.module == "" {
+		if a.inTheWay(a.Name) != "" {
+			a.Name = "app-" + a.Name
+		}
+		a.Module = "example.com/" + a.Name
+	} else {
 		if err := a.refuseModule(); err != nil {
 			return nil, err
 		}
