@@ -31,6 +31,10 @@ type Resolution struct {
 	State   runtime.State     // of that call
 	Missing int               // approvals that are still wanted
 	Granted *consent.Grant    // the grant that the answer made; nil: none
+
+	// Rewritten says that the policy changed the edit of the answer, which therefore approves nothing. The request asks
+	// about what the policy made of it; an approval of that names its binding.
+	Rewritten bool
 }
 
 // A GrantFilter selects the grants to list. An empty field matches every grant.

@@ -24,8 +24,9 @@ type Answer struct {
 // caller decodes the arguments as strictly as those of a call, has the policy judge
 // them, and passes the result here.
 type Edit struct {
-	Err      error    // why they are no valid input; nil: they are
-	Question Question // the call with its new arguments and preview, and what is asked about it
+	Err       error    // why they are no valid input; nil: they are
+	Question  Question // the call with its new arguments and preview, and what is asked about it
+	Rewritten bool     // the policy changed what the approver wrote: nobody has approved the result yet
 }
 
 // Decide makes the event of an answer to a request. Its Result says what becomes
@@ -51,7 +52,11 @@ func (b *Book) Decide(at time.Time, id string, a *Answer) Event {
 	}
 	e.Call = r.CallID
 	e.Result.Status, e.Result.Missing = r.Status, r.Missing()
-	entry, why := r.refuses(e.At, a)
+	proposed := b.proposed(&r.Request, a)
+	entry, why := r.refuses(e.At, a, proposed)
+	if why == NotRejected && a.Approve && a.Edit != nil {
+		entry, why = proposed.refuses(a, r.Principal)
+	}
 	if why != NotRejected {
 		e.Result.Rejection = why
 		return e
@@ -63,14 +68,12 @@ func (b *Book) Decide(at time.Time, id string, a *Answer) Event {
 	}
 	offer := a.Offer.plain()
 	next := r.Request
-	if a.Edit != nil {
-		if e.Result.Entry, why = b.edit(&next, a); why != NotRejected {
-			e.Result.Rejection = why
-			return e
-		}
+	if a.Edit != nil && !proposed.same {
+		next.Terms, next.Votes = proposed.Terms, nil
+		next.bind()
 		e.Result.Terms = &next.Terms
 	}
-	e.Result.Offer = &offer
+	e.Result.Offer, e.Result.Rewritten = &offer, a.Edit != nil && a.Edit.Rewritten
 	next.vote(&e)
 	e.Result.Resolution, e.Result.Status, e.Result.Missing = Recorded, StatusOpen, next.Missing()
 	if e.Result.Missing == 0 {
@@ -82,7 +85,7 @@ func (b *Book) Decide(at time.Time, id string, a *Answer) Event {
 
 // refuses returns why a is rejected, as far as the present terms are concerned, or the entry of the
 // approvers that admits it (SEMANTICS 5.1, 5.3, 5.4 and 5.5).
-func (r *Request) refuses(at time.Time, a *Answer) (entry string, why Rejection) {
+func (r *Request) refuses(at time.Time, a *Answer, p proposal) (entry string, why Rejection) {
 	switch {
 	case r.Status == StatusExpired:
 		return "", RequestExpired
@@ -99,7 +102,7 @@ func (r *Request) refuses(at time.Time, a *Answer) (entry string, why Rejection)
 		return "", NotPermitted
 	case !a.Approve:
 		return entry, NotRejected
-	case r.unseen(a):
+	case r.unseen(a) && !p.repeats(a):
 		return "", TermsChanged
 	case !r.Requirement.grants(&a.Offer):
 		return "", GrantTooWide
@@ -116,7 +119,7 @@ func (r *Request) unseen(a *Answer) bool {
 	if a.Binding != (Digest{}) {
 		return a.Binding != r.Binding
 	}
-	return r.EditedBy != "" && r.EditedBy != a.By
+	return r.EditedBy != "" && (r.EditedBy != a.By || r.Rewritten)
 }
 
 // concerns reports whether c is the call of r but for what may be edited.
@@ -153,38 +156,58 @@ func (o *Offer) plain() Offer {
 	return p
 }
 
-// edit gives r the terms that a proposes, with a new binding. The approver that
-// proposes them must be permitted to approve them; entry is that of the new approvers (SEMANTICS 5.7).
-func (b *Book) edit(r *Request, a *Answer) (entry string, why Rejection) {
+// A proposal is the terms that an edit asks about instead. The zero value is that of an answer without one.
+type proposal struct {
+	Terms
+	same    bool // they are the present terms: the edit changes nothing
+	invalid bool // there are no such terms
+}
+
+// repeats reports whether a writes the present terms itself, which its approver has therefore seen.
+func (p *proposal) repeats(a *Answer) bool { return p.same && !a.Edit.Rewritten }
+
+// proposed returns the terms that a proposes, which are not bound yet (SEMANTICS 5.2.7).
+func (b *Book) proposed(r *Request, a *Answer) (p proposal) {
+	if a.Edit == nil || a.Edit.Err != nil || !a.Approve {
+		return p
+	}
 	q := a.Edit.Question
 	if holdsMask(q.Call.Args) {
-		return "", InvalidInput
+		return proposal{invalid: true}
 	}
 	if len(q.rules()) == 0 { // of the new arguments nothing is asked: what was asked still holds
 		q.Reasons, q.Requirement, q.Obligations, q.Call.Revision = r.Reasons, r.Requirement, r.Obligations, r.Revision
 	}
-	terms, err := b.terms(&q)
-	if err != nil {
+	var err error
+	if p.Terms, err = b.terms(&q); err != nil {
+		return proposal{invalid: true}
+	}
+	p.EditedBy, p.Rewritten = a.By, a.Edit.Rewritten
+	p.same = p.asks(&r.Terms)
+	return p
+}
+
+// refuses returns why a may not propose p for a principal: the approver that proposes terms must be permitted to
+// approve them. entry is that of their approvers (SEMANTICS 5.7).
+func (p *proposal) refuses(a *Answer, principal string) (entry string, why Rejection) {
+	if p.invalid {
 		return "", InvalidInput
 	}
-	terms.EditedBy = a.By
-	m := &terms.Requirement
-	switch entry, why = m.admit(a.By, a.Groups, r.Principal); {
+	switch entry, why = p.Requirement.admit(a.By, a.Groups, principal); {
 	case why != NotRejected:
 		return "", why
-	case !m.grants(&a.Offer):
+	case !p.Requirement.grants(&a.Offer):
 		return "", GrantTooWide
-	case a.Offer.check(terms.Masked) != nil:
+	case a.Offer.check(p.Masked) != nil:
 		return "", InvalidInput
 	}
-	r.Terms, r.Votes = terms, nil
-	r.bind()
 	return entry, NotRejected
 }
 
-// vote adds the approval of e to r, unless it repeats one (SEMANTICS 5.5).
+// vote adds the approval of e to r, unless it repeats one, or approves what its approver has not seen: the policy has
+// rewritten it (SEMANTICS 5.2.7 and 5.5).
 func (r *Request) vote(e *Event) {
-	if r.voted(e.By) {
+	if e.Result.Rewritten || r.voted(e.By) {
 		return
 	}
 	votes := make([]Vote, len(r.Votes), len(r.Votes)+1)

@@ -86,7 +86,7 @@ func answerOf(a modelAnswer, r *modelRequest) *consent.Answer {
 	if a.edit != nil && r != nil {
 		c := r.call
 		c.n = a.edit.n
-		out.Edit = &consent.Edit{Question: *questionOf(c, a.edit.need, r.rules)}
+		out.Edit = &consent.Edit{Question: *questionOf(c, a.edit.need, r.rules), Rewritten: a.edit.rewritten}
 		if a.edit.invalid {
 			out.Edit.Err = errors.New("invalid")
 		}
@@ -127,7 +127,10 @@ func (d *duel) stepDecide() {
 	a := modelAnswer{by: pick(d.rnd, "alice", "bob", "carol", "agent", "bot", "", "group:f"), groups: pick(d.rnd, nil, []string{"f"}, []string{"g", "f"}), approve: d.rnd.IntN(6) > 0, offer: d.randomOffer()}
 	r := d.model.request(id)
 	if d.rnd.IntN(5) == 0 {
-		a.edit = &modelEdit{invalid: d.rnd.IntN(4) == 0, n: d.rnd.IntN(4), need: d.randomNeed()}
+		a.edit = &modelEdit{invalid: d.rnd.IntN(4) == 0, rewritten: d.rnd.IntN(4) == 0, n: d.rnd.IntN(4), need: d.randomNeed()}
+		if r != nil && d.rnd.IntN(2) == 0 {
+			a.edit.need = r.need
+		}
 	}
 	a.saw = pick(d.rnd, "current", "current", "current", "", "", "other")
 	answer := answerOf(a, r)

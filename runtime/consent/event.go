@@ -53,9 +53,10 @@ type Result struct {
 	Resolution Resolution `json:"resolution"`
 	Rejection  Rejection  `json:"reason,omitzero"`
 	Approve    bool       `json:"approve"`
-	Offer      *Offer     `json:"offer,omitempty"`  // of a valid approval
-	Terms      *Terms     `json:"terms,omitempty"`  // of a valid approval that edits
-	Status     Status     `json:"status,omitempty"` // of the request afterwards
+	Offer      *Offer     `json:"offer,omitempty"`     // of a valid approval
+	Terms      *Terms     `json:"terms,omitempty"`     // of a valid approval that edits; nil: it leaves the terms as they are
+	Rewritten  bool       `json:"rewritten,omitempty"` // the policy changed what the approver wrote: the answer approves nothing
+	Status     Status     `json:"status,omitempty"`    // of the request afterwards
 	Missing    int        `json:"missing,omitempty"`
 	Granted    *Grant     `json:"granted,omitempty"` // the grant that it makes; nil: none
 	Entry      string     `json:"entry,omitempty"`   // of the approvers, the group that admitted a valid answer; empty: its id did

@@ -18,9 +18,11 @@ type Prospect struct {
 
 	// Of an answer that edits the arguments:
 	Invalid string          // what is wrong with them; empty: nothing
-	Terms   *Terms          // that approvers would be asked about
+	Terms   *Terms          // that approvers would be asked about; nil: those that they are asked about now
 	Shown   json.RawMessage // the arguments as an approver sees them
 	Argv    []string        // of a command, the arguments of its program; nil: the tool has a handler
+
+	Rewritten bool // the policy changes what the approver wrote: the answer would approve nothing
 }
 
 // Differs returns how a call that would run now differs from what a request asks. It returns what Use

@@ -31,6 +31,7 @@ type modelRequest struct {
 	reminded bool
 	votes    []modelVote
 	editor   string // of the terms
+	unseen   bool   // the policy rewrote what the editor wrote
 }
 
 type modelNeed struct {
@@ -76,9 +77,10 @@ type modelAnswer struct {
 }
 
 type modelEdit struct {
-	invalid bool
-	n       int
-	need    modelNeed
+	invalid   bool
+	rewritten bool // by the policy
+	n         int
+	need      modelNeed
 }
 
 func (m *model) request(id string) *modelRequest {
@@ -122,6 +124,12 @@ func (need modelNeed) group(groups []string) string {
 	return ""
 }
 
+// same reports whether two needs are one but for the life of a request, which an edit does not change.
+func (need modelNeed) same(other modelNeed) bool {
+	return slices.Equal(need.approvers, other.approvers) && need.quorum == other.quorum && need.cover == other.cover &&
+		need.edit == other.edit && need.self == other.self
+}
+
 func (o modelOffer) wide(limit int) bool {
 	if o.lasting == "once" {
 		return false
@@ -150,7 +158,9 @@ func (m *model) decide(now int, id string, a modelAnswer) (resolution, reason st
 		r.state = "denied"
 		return "accepted", ""
 	}
-	if a.saw == "other" || a.saw == "" && r.editor != "" && r.editor != a.by {
+	same := a.edit != nil && !a.edit.invalid && a.edit.n == r.call.n && a.edit.need.same(r.need)
+	wrote := same && !a.edit.rewritten
+	if !wrote && (a.saw == "other" || a.saw == "" && r.editor != "" && (r.editor != a.by || r.unseen)) {
 		return "rejected", "changed"
 	}
 	if a.offer.wide(r.need.cover) {
@@ -169,7 +179,12 @@ func (m *model) decide(now int, id string, a modelAnswer) (resolution, reason st
 		if a.offer.wide(a.edit.need.cover) {
 			return "rejected", "grant_too_wide"
 		}
-		r.call.n, r.need, r.votes, r.editor = a.edit.n, a.edit.need, nil, a.by
+		if !same {
+			r.call.n, r.need, r.votes, r.editor, r.unseen = a.edit.n, a.edit.need, nil, a.by, a.edit.rewritten
+		}
+		if a.edit.rewritten {
+			return "recorded", ""
+		}
 	}
 	known := false
 	for _, v := range r.votes {

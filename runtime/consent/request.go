@@ -117,6 +117,13 @@ type Terms struct {
 	Revision    string          `json:"revision"`            // of the policy that asks
 	Binding     Digest          `json:"binding"`             // what is approved
 	EditedBy    string          `json:"edited_by,omitempty"` // who proposed these terms; empty: the agent
+	Rewritten   bool            `json:"rewritten,omitempty"` // the policy changed what EditedBy wrote
+}
+
+// asks reports whether t asks what other terms do, whatever revision of the policy and whoever proposed them.
+func (t *Terms) asks(o *Terms) bool {
+	return t.ArgsDigest == o.ArgsDigest && t.Program == o.Program && samePreview(t.Preview, o.Preview) &&
+		questionDigest(t.Reasons, t.Obligations) == questionDigest(o.Reasons, o.Obligations) && t.Requirement.same(&o.Requirement)
 }
 
 // A Vote is one approval.

@@ -2,6 +2,7 @@ package consent
 
 import (
 	"errors"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -84,6 +85,13 @@ func Merge(declared *Requirement, asks ...Ask) (Requirement, error) {
 		return Requirement{}, ErrQuorum
 	}
 	return m, nil
+}
+
+// same reports whether m wants what o does. Timeout is left out: the terms of a request do not change when it ends.
+func (m *Requirement) same(o *Requirement) bool {
+	a, b := *m, *o
+	a.Approvers, b.Approvers, a.Timeout, b.Timeout = nil, nil, 0, 0
+	return slices.Equal(m.Approvers, o.Approvers) && reflect.DeepEqual(a, b)
 }
 
 // distinct returns ids sorted, each once and none of them empty; nil for none.

@@ -71,3 +71,70 @@ func TestMaskIsNoSecret(t *testing.T) {
 		a.To, a.Token = shown["token"], "(sensitive: a topic)"
 	})).Resolution)
 }
+
+// TestRewrittenEditIsApprovedAnew: what the policy made of an edit is approved by no one yet, not even by its editor, whose
+// next approval names it. The same edit again changes nothing and approves nothing.
+//
+// SEMANTICS 5.2.7, 5.2.9, 5.5.8
+func TestRewrittenEditIsApprovedAnew(t *testing.T) {
+	d := newDesk(t)
+	m := consent.Requirement{Quorum: 2, AllowEdit: true}
+	q := question(`{"sum":50}`, m)
+	id := d.ask(0, q)
+	require.Equal(t, consent.Recorded, d.decide(1, id, consent.Answer{By: "alice", Approve: true}).Resolution)
+
+	edit := consent.Answer{By: "bob", Approve: true, Edit: edited(q, `{"sum":100}`, m)}
+	edit.Edit.Rewritten = true
+	res := d.decide(2, id, edit)
+	assert.Equal(t, []any{consent.Recorded, 2, true}, []any{res.Resolution, res.Missing, res.Rewritten})
+	now, _ := d.book.Request(id)
+	assert.Empty(t, now.Votes)
+	assert.True(t, now.Rewritten)
+	assert.JSONEq(t, `{"sum":100}`, string(now.Args))
+
+	d.rejected(consent.TermsChanged, d.decide(3, id, consent.Answer{By: "bob", Approve: true}))
+	edit.Binding = now.Binding
+	res = d.decide(4, id, edit)
+	assert.Equal(t, []any{consent.Recorded, 2, true}, []any{res.Resolution, res.Missing, res.Rewritten})
+	assert.Nil(t, res.Terms)
+	assert.Equal(t, 1, d.decide(5, id, consent.Answer{By: "bob", Approve: true, Binding: now.Binding}).Missing)
+	assert.Equal(t, 1, d.decide(6, id, edit).Missing, "the vote for what the policy makes of it stays")
+	assert.Equal(t, consent.Accepted, d.decide(7, id, consent.Answer{By: "alice", Approve: true, Binding: now.Binding}).Resolution)
+}
+
+// TestEditThatChangesNothing: an edit that leaves the call as it is asked about, or repeats that of another approver, is an
+// approval of it.
+//
+// SEMANTICS 5.2.7
+func TestEditThatChangesNothing(t *testing.T) {
+	d := newDesk(t)
+	m := consent.Requirement{Quorum: 2, AllowEdit: true}
+	q := question(`{"sum":50}`, m)
+	same := func(by, args string) consent.Answer {
+		return consent.Answer{By: by, Approve: true, Edit: edited(q, args, m)}
+	}
+	id := d.ask(0, q)
+	require.Equal(t, consent.Recorded, d.decide(1, id, consent.Answer{By: "alice", Approve: true}).Resolution)
+	assert.Equal(t, consent.Recorded, d.decide(2, id, same("alice", `{"sum":50}`)).Resolution, "one person is one vote")
+	assert.Equal(t, consent.Accepted, d.decide(3, id, same("bob", `{"sum":50}`)).Resolution)
+	r, _ := d.book.Request(id)
+	assert.Empty(t, r.EditedBy)
+
+	id = d.ask(4, q)
+	stale, _ := d.book.Request(id)
+	require.Equal(t, 1, d.decide(5, id, same("alice", `{"sum":60}`)).Missing)
+	again := same("bob", `{"sum":60}`)
+	again.Binding = stale.Binding // bob has written what he approves
+	assert.Equal(t, consent.Accepted, d.decide(6, id, again).Resolution)
+	r, _ = d.book.Request(id)
+	assert.Equal(t, "alice", r.EditedBy)
+
+	id = d.ask(7, q)
+	require.Equal(t, 1, d.decide(8, id, same("alice", `{"sum":60}`)).Missing)
+	shown := same("bob", `{"sum":60}`)
+	shown.Edit.Question.Call.Preview = &consent.Preview{Text: "pays 60"}
+	d.rejected(consent.TermsChanged, d.decide(9, id, shown))
+	r, _ = d.book.Request(id)
+	shown.Binding = r.Binding
+	assert.Equal(t, 1, d.decide(10, id, shown).Missing, "another preview is other terms")
+}

@@ -163,7 +163,11 @@ func consequences(v *view.Request, a *action.Answer, f *consent.Prospect) *conse
 		words = "The call runs with the arguments below. They are not those that were asked about. "
 		terms = termsOf(f.Terms)
 	}
+	if f.Rewritten {
+		words = "The policy makes the arguments below of what you wrote. Your answer asks about them and approves nothing: approve them on the page of the request. "
+	}
 	switch {
+	case f.Rewritten:
 	case a.Grant != consent.Once:
 		words += grantWords(v, a)
 	case v.Effect != "read" && v.Effect != "write":

@@ -10,6 +10,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime/internal/deadline"
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
 	"github.com/ambit-tools/ambit/runtime/internal/outcomes"
+	"github.com/ambit-tools/ambit/runtime/internal/tools"
 	"github.com/ambit-tools/ambit/runtime/rules"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
@@ -89,7 +90,7 @@ func (e *Executor) resolve(ctx context.Context, requestID string, a action.Answe
 		c.finish(r)
 		return g.notRecorded(), nil
 	}
-	res := action.Resolution{Kind: result.Resolution, Reason: result.Rejection, Call: c.id, Missing: result.Missing, Granted: result.Granted}
+	res := action.Resolution{Kind: result.Resolution, Reason: result.Rejection, Call: c.id, Missing: result.Missing, Granted: result.Granted, Rewritten: result.Rewritten}
 	if result.Resolution == consent.Accepted {
 		if result.Status == consent.StatusApproved {
 			if c.progress.Approve() {
@@ -132,9 +133,18 @@ func (g answering) prepareEdit(ctx context.Context, text []byte) *edit {
 	c.progress.Lock()
 	present := c.values.Final
 	c.progress.Unlock()
-	e := &edit{Edit: c.exec.approvals.Edit(ctx, g.request, text, a, present, c.subject())}
+	s := c.subject()
+	judge := s.Decide
+	s.Decide = func(ctx context.Context, args wire.Value) (runtime.Decision, error) { // an answer counts though its caller is gone
+		return judge(context.WithoutCancel(ctx), args)
+	}
+	e := &edit{Edit: c.exec.approvals.Edit(ctx, g.request, text, a, present, s)}
 	if e.Panicked != nil {
 		c.exec.report(c.panicFault(e.Panicked))
+	}
+	if e.PolicyErr != nil {
+		secrets := (&tools.Values{Args: present, Text: text}).Secrets(c.tool, c.record.Input, nil)
+		c.exec.report(c.newFault(runtime.ReasonPolicyError, e.PolicyErr).Hide(secrets.Redact))
 	}
 	if e.Args != nil {
 		_, _ = c.fillRulesCall(&e.rule, e.Args) // the evaluation after the approval refuses arguments without a canonical form
@@ -168,7 +178,7 @@ func (g answering) record(ed *edit) *consent.Result {
 	now := c.clock()
 	ev := c.exec.approvals.Decide(now, g.request, g.answer)
 	n := note{At: now, Answer: &ev}
-	if ed == nil || ev.Result.Resolution == consent.Rejected || c.progress.Life.Ended() {
+	if ed == nil || ev.Result.Terms == nil || c.progress.Life.Ended() {
 		c.transition(runtime.EventApprovalDecided, c.progress.State(), &n)
 		return ev.Result
 	}

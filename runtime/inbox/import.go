@@ -116,6 +116,7 @@ func detailOf(err error) string {
 func answered(res action.Resolution) CommandResult {
 	out := CommandResult{
 		Done: res.Kind != consent.Rejected, Result: res.Kind.String(), Call: res.Call, Missing: res.Missing,
+		Rewritten: res.Rewritten,
 	}
 	if !out.Done {
 		out.Reason = res.Reason.String()

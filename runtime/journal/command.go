@@ -60,11 +60,12 @@ type CommandResult struct {
 	Reason      string   `json:"reason,omitempty"` // why it was rejected, or failed
 	Error       string   `json:"error,omitempty"`  // the same in more words, for operators: no sensitive value is in it
 	Session     string   `json:"session,omitempty"`
-	Call        string   `json:"call,omitempty"`    // that it was about
-	URL         string   `json:"url,omitempty"`     // where the ticket of a login is taken
-	Missing     int      `json:"missing,omitempty"` // approvals that are still wanted
-	Grant       string   `json:"grant,omitempty"`   // that it leaves behind
-	Undone      []string `json:"undone,omitempty"`  // calls of a run that was undone
+	Call        string   `json:"call,omitempty"`      // that it was about
+	URL         string   `json:"url,omitempty"`       // where the ticket of a login is taken
+	Missing     int      `json:"missing,omitempty"`   // approvals that are still wanted
+	Rewritten   bool     `json:"rewritten,omitempty"` // the policy changed the edit of an approval, which approves nothing
+	Grant       string   `json:"grant,omitempty"`     // that it leaves behind
+	Undone      []string `json:"undone,omitempty"`    // calls of a run that was undone
 	Failed      []string `json:"failed,omitempty"`
 	NotUndoable []string `json:"not_undoable,omitempty"`
 	Reads       []string `json:"reads,omitempty"` // of tools that only read

@@ -64,9 +64,10 @@ type decision struct {
 type answered struct {
 	Resolution string `json:"resolution"` // accepted, recorded or rejected
 	Call       string `json:"call,omitempty"`
-	State      string `json:"state,omitempty"`   // of the call
-	Missing    int    `json:"missing,omitempty"` // approvals that are still wanted
-	Grant      string `json:"grant,omitempty"`   // that the answer leaves behind
+	State      string `json:"state,omitempty"`     // of the call
+	Missing    int    `json:"missing,omitempty"`   // approvals that are still wanted
+	Rewritten  bool   `json:"rewritten,omitempty"` // the policy changed the edit of the answer, which approves nothing
+	Grant      string `json:"grant,omitempty"`     // that the answer leaves behind
 }
 
 // decide answers a request for consent in the name of the client.
@@ -80,7 +81,7 @@ func (c *client) decide(ctx context.Context, d decision) (*answered, *httpguard.
 	}
 	a.By = c.viewer.by
 	res := c.viewer.exec.Decide(ctx, d.Request, a)
-	out := &answered{Resolution: res.Kind.String(), Call: res.Call, Missing: res.Missing}
+	out := &answered{Resolution: res.Kind.String(), Call: res.Call, Missing: res.Missing, Rewritten: res.Rewritten}
 	if res.Call != "" {
 		out.State = res.State.String()
 	}

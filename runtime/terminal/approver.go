@@ -174,10 +174,12 @@ func serve(ctx context.Context, n notice, who answerer, d Decider) error {
 		book, some := d.(interface {
 			Request(id string) (*runtime.ConsentRequest, bool)
 		})
-		if res.Reason != consent.TermsChanged || !some {
+		if res.Reason != consent.TermsChanged && !res.Rewritten || !some {
 			return nil
 		}
-		if n.request, some = book.Request(n.request.ID); !some { // as another approver has edited it
+		shown := n.request.Binding
+		n.request, some = book.Request(n.request.ID) // as another approver, or the policy, has edited it
+		if !some || n.request.Binding == shown {
 			return nil
 		}
 	}

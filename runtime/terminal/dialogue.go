@@ -49,7 +49,11 @@ func (d *dialogue) show() {
 		d.printf("  approved by %s\n", Escape(quoteID(v.By)))
 	}
 	if r.EditedBy != "" {
-		d.printf("  %s\n", d.colour.yellow("the arguments were changed by "+Escape(quoteID(r.EditedBy))))
+		by := "the arguments were changed by " + Escape(quoteID(r.EditedBy))
+		if r.Rewritten {
+			by += ", and then by the policy"
+		}
+		d.printf("  %s\n", d.colour.yellow(by))
 	}
 }
 

@@ -272,6 +272,44 @@ func TestEditedRequestIsShownAgain(t *testing.T) {
 	require.NoError(t, <-served)
 }
 
+// TestRewrittenEditIsShown: the approver that edited a request is asked about what the policy made of the edit. The same edit
+// once more changes nothing, and the approver is not asked for ever.
+func TestRewrittenEditIsShown(t *testing.T) {
+	d := &rewritingDesk{desk: newDesk(), now: request(`{"cents":100}`)}
+	d.now.Binding = consent.Digest{2}
+	asked := make(chan string, 4)
+	a := terminal.Func(func(_ context.Context, r *runtime.ConsentRequest) (action.Answer, bool) {
+		asked <- string(r.Args)
+		return action.Answer{By: operator.Program("code"), Approve: true, Edit: []byte(`{"cents":500}`)}, true
+	})
+	first := request(`{"cents":50}`)
+	first.Binding = consent.Digest{1}
+	require.NoError(t, a.Notify(t.Context(), first))
+	ctx, stop := context.WithCancel(t.Context())
+	served := make(chan error, 1)
+	go func() { served <- a.Serve(ctx, d) }()
+	assert.Equal(t, consent.Digest{1}, (<-d.answers).Binding)
+	assert.Equal(t, consent.Digest{2}, (<-d.answers).Binding)
+	stop()
+	require.NoError(t, <-served)
+	assert.Len(t, asked, 2)
+	assert.Equal(t, []string{`{"cents":50}`, `{"cents":100}`}, []string{<-asked, <-asked})
+	assert.Empty(t, d.answers)
+}
+
+// A rewritingDesk has a policy that rewrites every edit to the same terms.
+type rewritingDesk struct {
+	*desk
+	now *runtime.ConsentRequest
+}
+
+func (d *rewritingDesk) Decide(ctx context.Context, id string, a action.Answer) action.Resolution {
+	d.desk.Decide(ctx, id, a)
+	return action.Resolution{Kind: consent.Recorded, Missing: 1, Rewritten: true}
+}
+
+func (d *rewritingDesk) Request(id string) (*runtime.ConsentRequest, bool) { return d.now, id == d.now.ID }
+
 // An editedDesk rejects the first answer, because the request has been edited.
 type editedDesk struct {
 	*desk

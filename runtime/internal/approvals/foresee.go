@@ -36,7 +36,8 @@ func (a *Approvals[C]) Foresee(
 	ctx context.Context, request string, answer *consent.Answer, edit []byte, args wire.Value, text []byte, s *Subject,
 ) (p consent.Prospect) {
 	now := a.cfg.Sched.Now()
-	if _, p.Rejection = a.Probe(now, request, answer); p.Rejection != consent.NotRejected || !answer.Approve {
+	_, p.Rejection = a.Probe(now, request, answer)
+	if settled := p.Rejection != consent.NotRejected && (edit == nil || p.Rejection != consent.TermsChanged); settled || !answer.Approve {
 		return p
 	}
 	if s == nil {
@@ -74,7 +75,7 @@ func (a *Approvals[C]) Foresee(
 	defer a.mu.Unlock()
 	ev := a.book.Decide(now, request, &final) // not applied
 	res := ev.Result
-	p.Rejection, p.Missing, p.Granted, p.Terms = res.Rejection, res.Missing, res.Granted, res.Terms
+	p.Rejection, p.Missing, p.Granted, p.Terms, p.Rewritten = res.Rejection, res.Missing, res.Granted, res.Terms, res.Rewritten
 	if f.edit == nil && p.Unknown == "" && len(p.Denials) == 0 {
 		p.Changed = a.book.Differs(now, request, &f.question, f.unasked)
 	}
@@ -106,7 +107,7 @@ func (a *Approvals[C]) foreseeEdit(ctx context.Context, request string, answer *
 	edited := *answer
 	e := a.Edit(ctx, request, text, &edited, args, s)
 	if f.edit, f.args = edited.Edit, e.Args; e.Args != nil && edited.Edit.Err == nil {
-		f.judged(&e.decision, e.err)
+		f.judged(&e.decision, nil)
 	}
 	return f
 }

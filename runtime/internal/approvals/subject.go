@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/ambit-tools/ambit/runtime"
@@ -30,8 +31,11 @@ type Subject struct {
 func (s *Subject) judge(ctx context.Context, text []byte, args wire.Value) (d runtime.Decision, _ []byte, final wire.Value, err error) {
 	var r decision.Result
 	a := asker{subject: s, ctx: ctx}
-	r.Ask(&a, s.Tool, args, text)
-	return r.Decision, r.Text, r.Args, cmp.Or(a.err, r.Err)
+	if r.Ask(&a, s.Tool, args, text) {
+		d = r.Decision
+		r.Judge(s.Tool)
+	}
+	return d, r.Text, r.Args, cmp.Or(a.err, r.Err)
 }
 
 // An asker asks the policy of a subject.
@@ -60,9 +64,12 @@ type Edit struct {
 
 	Panicked *usercode.Panicked // of the decoder; nil: it has not panicked
 
+	PolicyErr error // why the policy could not judge the arguments: the answer is rejected
+
 	decision runtime.Decision
-	err      error // of the policy
 }
+
+var errUnjudged = errors.New("the policy could not judge the edited arguments")
 
 // Edit decodes the arguments of an approver's edit, asks the policy about them, and stores the resulting
 // question in the answer. present are those with which the call would run otherwise (SEMANTICS 5.2).
@@ -82,14 +89,18 @@ func (a *Approvals[C]) Edit(ctx context.Context, request string, text []byte, an
 	plain.Edit = nil
 	was, rejection := a.Probe(a.cfg.Sched.Now(), request, &plain)
 	q.Call.Revision = was.Revision
-	if rejection != consent.NotRejected || !was.Requirement.AllowEdit {
+	if rejection != consent.NotRejected && rejection != consent.TermsChanged || !was.Requirement.AllowEdit {
 		return e
 	}
 	d, text, final, err := s.judge(ctx, bytes.Clone(text), args)
-	if e.decision, e.err = d, err; err != nil || decision.Denies(&d) {
+	if e.decision, e.PolicyErr = d, err; err != nil {
+		answer.Edit.Err = errUnjudged
+		return e
+	}
+	if decision.Denies(&d) {
 		d = runtime.Decision{} // the evaluation after the approval refuses the call
 	}
-	e.Args, e.Text = final, text
+	e.Args, e.Text, answer.Edit.Rewritten = final, text, !tools.Equal(final, args)
 	asked, err := s.question(final, &d)
 	if err != nil {
 		answer.Edit.Err = err

@@ -216,7 +216,11 @@ func printRequest(w io.Writer, asked *consent.Request, runs *commandView) {
 		line("approved", "by "+vote.By+" at "+cmdutil.Instant(vote.At))
 	}
 	if q.EditedBy != "" {
-		line("edited", "by "+q.EditedBy+": approve with --binding "+q.Binding.String()[:16])
+		by := "by " + q.EditedBy
+		if q.Rewritten {
+			by += ", and then by the policy"
+		}
+		line("edited", by+": approve with --binding "+q.Binding.String()[:16])
 	}
 	line("widest", fmt.Sprintf("%s, for %s at most", q.Requirement.MaxCover, q.Requirement.MaxFor))
 	line("expires", cmdutil.Instant(q.Expires))

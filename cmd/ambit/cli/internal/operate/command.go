@@ -250,7 +250,10 @@ func (v *commandVerb) success(out *sent) string {
 	switch v.Kind {
 	case inbox.CommandApprove:
 		text := fmt.Sprintf("approved: call %q", res.Call)
-		if res.Missing > 0 {
+		switch {
+		case res.Rewritten:
+			return fmt.Sprintf("recorded: the policy changed the edit of call %q, which nobody has approved yet: \"ambit approvals show\" shows the arguments and the --binding of an approval", res.Call)
+		case res.Missing > 0:
 			text = fmt.Sprintf("recorded: call %q waits for %s", res.Call, cmdutil.Count(res.Missing, "more approval"))
 		}
 		if res.Grant != "" {
