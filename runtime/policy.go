@@ -113,7 +113,8 @@ type Ask struct {
 	Quorum    int
 	Timeout   time.Duration
 	MaxCover  GrantCover
-	At        string // file:line of the rule
+	At        string   // file:line of the rule
+	Bound     wire.Raw // a JSON object of values that an approval holds for, beside all else but Message; nil: none. Approvers see it
 }
 
 // A Rewrite replaces one value inside the arguments.

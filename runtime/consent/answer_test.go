@@ -238,8 +238,8 @@ func TestPendingRequestIsJudgedAgainWhenItIsAnswered(t *testing.T) {
 	q := question(`{}`, approvers("alice"))
 	reloaded := *q
 	reloaded.Call.Revision = "v2"
-	reworded := reloaded
-	reworded.Reasons = []consent.Reason{{Code: "declared", Message: "Transfer all money", At: "money.rego:7"}}
+	other := reloaded
+	other.Reasons = []consent.Reason{{Code: "large", Message: "Transfer money", At: "money.rego:7"}}
 
 	refused := d.ask(0, q)
 	assert.Equal(t, consent.Accepted, d.approve(1, refused, "alice").Resolution, "now refused: the answer is accepted")
@@ -249,7 +249,7 @@ func TestPendingRequestIsJudgedAgainWhenItIsAnswered(t *testing.T) {
 
 	asking := d.ask(0, q)
 	assert.Equal(t, consent.Accepted, d.approve(1, asking, "alice").Resolution)
-	e, err := d.book.Use(after(1), asking, &reworded, false)
+	e, err := d.book.Use(after(1), asking, &other, false)
 	require.NoError(t, err)
 	assert.Equal(t, consent.EventMismatch, d.apply(e).Kind)
 	assert.Equal(t, []consent.Change{consent.ChangedQuestion}, e.Changed)
@@ -264,7 +264,7 @@ func TestPendingRequestIsJudgedAgainWhenItIsAnswered(t *testing.T) {
 
 	free := d.ask(0, q)
 	d.approve(1, free, "alice")
-	e, err = d.book.Use(after(1), free, &reworded, true)
+	e, err = d.book.Use(after(1), free, &other, true)
 	require.NoError(t, err)
 	assert.Equal(t, consent.EventUsed, e.Kind, "nothing asks any more")
 	tampered := reloaded

@@ -103,7 +103,8 @@ func (b *binding) digest() Digest {
 }
 
 // changes compares a call that is about to run, and what the policy asks about it
-// now, with what was approved. The digest decides; the fields say what it is.
+// now, with what was approved. The digest covers the request as it was shown, with the messages of its
+// rules, which may be others by now: the question is compared without them.
 // Unasked tells that the policy wants no consent any more: then there is no
 // question that could be another one (SEMANTICS 5.2 and 5.7).
 func (r *Request) changes(at time.Time, q *Question, args Digest, unasked bool) []Change {
@@ -112,9 +113,6 @@ func (r *Request) changes(at time.Time, q *Question, args Digest, unasked bool) 
 	now := was
 	now.tool, now.pin, now.principal, now.session = c.Tool, c.Pin, c.Principal, c.Session
 	now.args, now.program, now.preview = args, c.Program, c.Preview
-	if !unasked {
-		now.question = questionDigest(q.Reasons, q.Obligations)
-	}
 	var list []Change
 	for i, changed := range [...]bool{
 		ChangedTool:        now.tool != was.tool,
@@ -124,7 +122,7 @@ func (r *Request) changes(at time.Time, q *Question, args Digest, unasked bool) 
 		ChangedPreview:     !samePreview(now.preview, was.preview),
 		ChangedPrincipal:   now.principal != was.principal,
 		ChangedSession:     now.session != was.session,
-		ChangedQuestion:    now.question != was.question,
+		ChangedQuestion:    !unasked && !sameQuestion(q.Reasons, q.Obligations, r.Reasons, r.Obligations),
 		ChangedExpired:     !at.Before(r.Expires),
 	} {
 		if changed {

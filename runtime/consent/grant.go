@@ -25,6 +25,7 @@ type Grant struct {
 	Entries   []string    `json:"entries,omitempty"` // by grantor, the group that admitted it, empty where its id did; nil: all did so by their ids
 	Reason    string      `json:"reason,omitempty"`  // what they said
 	Rules     []string    `json:"rules"`             // that asked, and still exist; without any the grant has ended
+	Bound     []Digest    `json:"bound,omitempty"`   // of the values that the rules were bound to
 	Revision  string      `json:"revision"`          // of the policy that asked
 	Uses      int         `json:"uses"`              // calls that were started by it
 	Revoked   time.Time   `json:"revoked,omitzero"`
@@ -128,6 +129,11 @@ func grantOf(r *Request, votes []Vote, at time.Time) *Grant {
 	if o.Cover == CoverExact {
 		g.Args = r.ArgsDigest
 	}
+	for i := range r.Reasons {
+		if d, some := r.Reasons[i].binds(); some {
+			g.Bound = append(g.Bound, d)
+		}
+	}
 	if o.Lasting == ForDuration {
 		g.Expires = at.Add(o.For)
 	}
@@ -152,7 +158,8 @@ type attempt struct {
 }
 
 // answeredBy reports whether g answers the question: the rules that ask are among
-// those that asked for it, and its grantors could give it now (SEMANTICS 5.3 and 5.7).
+// those that asked for it, with the values that they were bound to, and its grantors could
+// give it now (SEMANTICS 5.3 and 5.7).
 func (a *attempt) answeredBy(g *grant) bool {
 	m := &a.Requirement
 	if !g.Live(a.at) || g.Pin != a.Call.Pin || g.width() > m.MaxCover {
@@ -160,6 +167,11 @@ func (a *attempt) answeredBy(g *grant) bool {
 	}
 	for _, rule := range a.rules {
 		if !slices.Contains(g.Rules, rule) {
+			return false
+		}
+	}
+	for i := range a.Reasons {
+		if d, some := a.Reasons[i].binds(); some && !slices.Contains(g.Bound, d) {
 			return false
 		}
 	}

@@ -38,6 +38,10 @@ type Reason struct {
 	Quorum    int        `json:"quorum,omitempty"`    // of this rule alone
 	MaxCover  GrantCover `json:"max_cover,omitzero"`  // of this rule alone
 	At        string     `json:"at,omitempty"`        // file:line of the rule; no part of the question
+
+	// Bound is a JSON object of values that the rule wants the approval to hold for. Message may vary between the question
+	// and the start of the call, Bound may not.
+	Bound json.RawMessage `json:"bound,omitempty"`
 }
 
 // An Obligation is what the policy demands of a call that it lets run.
@@ -51,7 +55,7 @@ func Reasons(asks []Ask) []Reason {
 	reasons := make([]Reason, len(asks))
 	for i, a := range asks {
 		reasons[i] = Reason{
-			Code: a.ID, Message: a.Message, Approvers: distinct(a.Approvers), Quorum: a.Quorum, MaxCover: a.MaxCover, At: a.At,
+			Code: a.ID, Message: a.Message, Approvers: distinct(a.Approvers), Quorum: a.Quorum, MaxCover: a.MaxCover, At: a.At, Bound: json.RawMessage(a.Bound),
 		}
 	}
 	return reasons
@@ -123,7 +127,7 @@ type Terms struct {
 // asks reports whether t asks what other terms do, whatever revision of the policy and whoever proposed them.
 func (t *Terms) asks(o *Terms) bool {
 	return t.ArgsDigest == o.ArgsDigest && t.Program == o.Program && samePreview(t.Preview, o.Preview) &&
-		questionDigest(t.Reasons, t.Obligations) == questionDigest(o.Reasons, o.Obligations) && t.Requirement.same(&o.Requirement)
+		sameQuestion(t.Reasons, t.Obligations, o.Reasons, o.Obligations) && t.Requirement.same(&o.Requirement)
 }
 
 // A Vote is one approval.

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
 // DefaultTimeout is how long a request lives when nothing says otherwise.
@@ -43,6 +45,7 @@ type Ask struct {
 	Timeout   time.Duration
 	MaxCover  GrantCover
 	At        string // file:line of the rule
+	Bound     wire.Raw
 }
 
 // Merge returns the requirement that satisfies the declaration and every ask:

@@ -42,7 +42,7 @@ type approvalPage struct {
 	Denied                                  bool // by a person
 }
 
-type ruleItem struct{ Code, Message, At string }
+type ruleItem struct{ Code, Message, At, Bound string }
 
 type voteItem struct {
 	By, Entry, Message string
@@ -102,7 +102,7 @@ func (p *pages) approvalOf(q *request, v *view.Request) *approvalPage {
 		if at == "" && r.Code == "declaration" {
 			at = "the declaration of " + v.Tool
 		}
-		d.Rules = append(d.Rules, ruleItem{r.Code, fill(r.Message, arguments), at})
+		d.Rules = append(d.Rules, ruleItem{r.Code, fill(r.Message, arguments), at, string(r.Bound)})
 	}
 	for _, vote := range v.Request.Votes {
 		d.Votes = append(d.Votes, voteItem{vote.By, vote.Entry, vote.Message, momentOf(vote.At)})

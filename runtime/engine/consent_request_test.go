@@ -54,7 +54,8 @@ var edits = map[string]struct {
 	"refusal":           {func(d *runtime.Decision) { d.Denials = []runtime.Denial{{Code: "never"}} }, runtime.ReasonPolicyDenied, nil},
 	"nothing allows it": {func(d *runtime.Decision) { *d = runtime.Decision{} }, runtime.ReasonPolicyDenied, nil},
 	"id":                {func(d *runtime.Decision) { d.Asks[0].ID = "huge" }, runtime.ReasonBindingMismatch, []string{"question"}},
-	"message":           {func(d *runtime.Decision) { d.Asks[1].Message = "in the dark" }, runtime.ReasonBindingMismatch, []string{"question"}},
+	"message":           {func(d *runtime.Decision) { d.Asks[1].Message = "in the dark" }, 0, nil},
+	"bound values":      {func(d *runtime.Decision) { d.Asks[1].Bound = wire.Raw(`{"hour":3}`) }, runtime.ReasonBindingMismatch, []string{"question"}},
 	"approvers":         {func(d *runtime.Decision) { d.Asks[0].Approvers = []string{"alice"} }, runtime.ReasonBindingMismatch, []string{"question"}},
 	"quorum":            {func(d *runtime.Decision) { d.Asks[0].Quorum = 2 }, runtime.ReasonBindingMismatch, []string{"question"}},
 	"cover":             {func(d *runtime.Decision) { d.Asks[0].MaxCover = runtime.CoverArgs }, runtime.ReasonBindingMismatch, []string{"question"}},
@@ -134,7 +135,7 @@ func TestBothRevisionsAreRecorded(t *testing.T) {
 
 // TestQuorumOutlivesAnEdit collects approvals before and after an edit.
 func TestQuorumOutlivesAnEdit(t *testing.T) {
-	for edit, reason := range map[string]runtime.Reason{"of lines": 0, "message": runtime.ReasonBindingMismatch} {
+	for edit, reason := range map[string]runtime.Reason{"of lines": 0, "message": 0, "bound values": runtime.ReasonBindingMismatch} {
 		policy := &reloaded{askedBy("v1")}
 		policy.now.Asks[0].Quorum = 2
 		r := newRigWith(t, policy, []*runtime.Tool{readTool(okRead)}, engine.WithPendingRequests())
@@ -164,7 +165,7 @@ func TestEditAfterAReload(t *testing.T) {
 		policy.now = askedBy("v1")
 		out := turn.Execute(t.Context(), callOf("", "file_read", goodInput))
 		policy.now = askedBy("v2")
-		policy.now.Asks[0].Message, policy.now.Asks[0].Quorum = "it is huge", quorum
+		policy.now.Asks[0].Bound, policy.now.Asks[0].Quorum = wire.Raw(`{"size":2}`), quorum
 		a := yes("alice")
 		a.Edit = []byte(`{"path":"b.md","limit":7}`)
 		return r.exec.Decide(t.Context(), out.RequestID, a)

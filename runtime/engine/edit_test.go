@@ -102,4 +102,3 @@ func TestEditThatThePolicyCannotJudge(t *testing.T) {
 	assert.Equal(t, consent.Accepted, r.exec.Decide(done, out.RequestID, a).Kind, "an answer counts though its caller is gone")
 	assert.Equal(t, runtime.Completed, r.sessionAgain().Await(t.Context(), "c1").Kind)
 }
-

@@ -98,6 +98,7 @@ func (a *answers) add(rule *contractRule, t *ast.Term) error {
 		a.asks = append(a.asks, runtime.Ask{
 			ID: e.text("id"), Message: e.text("message"), Approvers: e.approvers(),
 			Quorum: e.count("quorum"), Timeout: e.duration("timeout"), MaxCover: e.cover("max_cover"), At: e.at,
+			Bound: e.raw("bound"),
 		})
 	case "modify":
 		a.rewrites = append(a.rewrites, runtime.Rewrite{Code: e.text("code"), Pointer: e.text("pointer"), Value: e.raw("value"), At: e.at})

@@ -26,7 +26,8 @@
 //	allow         code, message
 //	deny          code, message, detail?            the code is declared under reasons: in tools.yaml, or
 //	                                              under custom.reasons in the METADATA of a policy
-//	ask           id, message, approvers?, quorum?, timeout? ("10m"), max_cover? (exact, when absent, args, tool)
+//	ask           id, message, approvers?, quorum?, timeout? ("10m"), max_cover? (exact, when absent, args, tool),
+//	              bound? (an object)
 //	modify        code, pointer, value              the pointer is a JSON Pointer into the arguments
 //	obligations   code, args                        the code is redact_output or notify
 //

@@ -59,12 +59,12 @@ func TestReload(t *testing.T) {
 }
 
 // TestApprovalOutlivesAnEditOfThePolicies reloads while a request is pending: a
-// comment, another tool's rules and the lines of rules do not end the approval,
-// another message does.
+// comment, another tool's rules, the lines of rules and their messages do not end the approval,
+// other values that it is bound to do.
 // SEMANTICS 5.7.7
 func TestApprovalOutlivesAnEditOfThePolicies(t *testing.T) {
 	rule := func(message string) string {
-		return `ask contains {"id": "big", "message": "` + message + `"} if input.args.path != ""`
+		return `ask contains {"id": "big", "message": "` + message + `", "bound": {"rate": data.rates.eur}} if input.args.path != ""`
 	}
 	for name, c := range map[string]struct {
 		files  []string
@@ -76,10 +76,12 @@ func TestApprovalOutlivesAnEditOfThePolicies(t *testing.T) {
 			"w.rego", regotest.Tool(rule("m")),
 			"d.rego", "package ambit.tools.file_delete\n\n" + `ask contains {"id": "careful", "message": "m"} if input.args.path != ""`,
 		}, false},
-		"another message": {[]string{"w.rego", regotest.Tool(rule("n"))}, true},
+		"another message": {[]string{"w.rego", regotest.Tool(rule("n"))}, false},
+		"other data":      {[]string{"w.rego", regotest.Tool(rule("m")), "rates/data.json", `{"eur": 1.20}`}, true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p, reg := load(t, "w.rego", regotest.Tool(rule("m")))
+			rates := []string{"rates/data.json", `{"eur": 1.10}`}
+			p, reg := load(t, append(rates, "w.rego", regotest.Tool(rule("m")))...)
 			exec, err := engine.NewExecutor(reg, p, engine.WithPendingRequests(), engine.WithPolicyTimeout(time.Minute))
 			require.NoError(t, err)
 			run, err := exec.Session(engine.SessionConfig{Principal: "agent", Capabilities: []string{"filesystem.write"}}).StartRun(t.Context(), engine.RunConfig{})
@@ -87,7 +89,7 @@ func TestApprovalOutlivesAnEditOfThePolicies(t *testing.T) {
 			out := asking{exec, run}.call(t, "file_write", writing)
 			require.Equal(t, runtime.Pending, out.Kind, out.Message)
 			before := p.Revision()
-			require.NoError(t, p.Reload(regotest.Dir(c.files...)))
+			require.NoError(t, p.Reload(regotest.Dir(append(rates, c.files...)...)))
 			require.NotEqual(t, before, p.Revision())
 			res := exec.Decide(t.Context(), out.RequestID, action.Answer{By: operator.Program("owner"), Approve: true})
 			require.Equal(t, consent.Accepted, res.Kind)

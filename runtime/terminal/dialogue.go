@@ -81,6 +81,9 @@ func (d *dialogue) showReasons() {
 		if reason.Message != "" {
 			line += ": " + Fill(reason.Message, d.arguments())
 		}
+		if len(reason.Bound) > 0 {
+			line += ", for the values " + string(reason.Bound)
+		}
 		d.printf("  %s\n", Escape(oneLine(line)))
 	}
 	for _, o := range d.r.Obligations {

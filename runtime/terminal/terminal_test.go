@@ -308,7 +308,9 @@ func (d *rewritingDesk) Decide(ctx context.Context, id string, a action.Answer) 
 	return action.Resolution{Kind: consent.Recorded, Missing: 1, Rewritten: true}
 }
 
-func (d *rewritingDesk) Request(id string) (*runtime.ConsentRequest, bool) { return d.now, id == d.now.ID }
+func (d *rewritingDesk) Request(id string) (*runtime.ConsentRequest, bool) {
+	return d.now, id == d.now.ID
+}
 
 // An editedDesk rejects the first answer, because the request has been edited.
 type editedDesk struct {

@@ -35,6 +35,7 @@ func Contract(rule string) []Field {
 			{Name: "quorum", Kind: KindInt, Optional: true},
 			{Name: "timeout", Kind: KindString, Optional: true},
 			{Name: "max_cover", Kind: KindString, Optional: true},
+			{Name: "bound", Kind: KindObject, Optional: true},
 		}
 	case "modify":
 		return []Field{code, {Name: "pointer", Kind: KindString}, {Name: "value"}}

@@ -204,6 +204,7 @@ func printRequest(w io.Writer, asked *consent.Request, runs *commandView) {
 	}
 	for _, reason := range q.Reasons {
 		line("because", strings.Join(cmdutil.NonEmpty(reason.Code, reason.Message, reason.At), ": "))
+		line("for", string(reason.Bound))
 	}
 	for _, o := range q.Obligations {
 		line("condition", strings.TrimSpace(o.Code+" "+string(o.Args)))
