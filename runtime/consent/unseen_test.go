@@ -105,7 +105,7 @@ func TestRewrittenEditIsApprovedAnew(t *testing.T) {
 // TestEditThatChangesNothing: an edit that leaves the call as it is asked about, or repeats that of another approver, is an
 // approval of it.
 //
-// SEMANTICS 5.2.7
+// SEMANTICS 5.2.7, 5.5.8
 func TestEditThatChangesNothing(t *testing.T) {
 	d := newDesk(t)
 	m := consent.Requirement{Quorum: 2, AllowEdit: true}
