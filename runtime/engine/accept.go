@@ -28,11 +28,25 @@ func (c *call) accept(late bool) *result {
 		c.storeArtifact(&e)
 	}
 	e.cause = lifecycle.ByReturn
-	if e.outcome.Kind == runtime.Completed && len(c.exec.participants) > 0 {
-		commit{c}.run(&e)
+	if e.outcome.Kind == runtime.Completed {
+		c.reportElsewhere()
+		if len(c.exec.participants) > 0 {
+			commit{c}.run(&e)
+		}
 	}
 	c.finishInTime(&e)
 	return workerDone
+}
+
+var errElsewhere = errors.New("the tool declares transactional: true, and a call of it was completed without touching a participant: " +
+	"what it did elsewhere, such as in a transaction of its own, is not rolled back with a call (sqltx.Participant.Tx, runtime.PartOf); this is said once a tool")
+
+// reportElsewhere reports a tool that declares transactional and whose handler has returned without touching a
+// participant, once a tool (SEMANTICS 6.8).
+func (c *call) reportElsewhere() {
+	if c.tool.Spec.Transactional && !c.progress.Scope.HasParts() && !c.exec.elsewhere[c.tool.Index].Swap(true) {
+		c.exec.report(c.newFault(runtime.ReasonNone, errElsewhere))
+	}
 }
 
 // handlerResult sets e to the result that follows from what the handler returned.

@@ -3,6 +3,7 @@ package engine_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -154,6 +155,29 @@ func transacting(t *testing.T, j journal.Journal, l *ledgerOfWrites, tools ...*r
 	r := newRigWith(t, runtime.PolicyFunc(allowAll), tools, engine.WithJournal(j), engine.WithParticipant("writes", l))
 	r.recover()
 	return r
+}
+
+// TestATransactionalToolThatTouchesNoParticipant is reported once.
+//
+// SEMANTICS 6.8.6
+func TestATransactionalToolThatTouchesNoParticipant(t *testing.T) {
+	l := &ledgerOfWrites{}
+	fails := func(context.Context, *readInput) (*readOutput, error) { return nil, errMischief }
+	r := transacting(t, new(journal.Memory), l,
+		readTool(okRead, transactional), readTool(okRead, transactional, named("other")), readTool(fails, transactional, named("failing")),
+		readTool(okRead, writes, named("plain")), writeTool(l, okRead, transactional, named("honest")))
+	turn := r.turn()
+	for i, tool := range []string{"failing", "plain", "honest", "file_read", "file_read", "other", "file_read"} {
+		turn.Execute(t.Context(), callOf(fmt.Sprint(i), tool, goodInput))
+	}
+	require.NoError(t, r.exec.Flush(t.Context()))
+	var said []string
+	for _, f := range r.allFaults() {
+		if strings.Contains(f.Error(), "completed without touching a participant") {
+			said = append(said, f.Tool+" "+f.CallID)
+		}
+	}
+	assert.Equal(t, []string{"file_read 3", "other 5"}, said)
 }
 
 // SEMANTICS 6.8.1

@@ -65,6 +65,7 @@ type Executor struct {
 
 	engine        *rules.Engine
 	wants         []rules.Wants   // by position in the registry
+	elsewhere     []atomic.Bool   // by position in the registry: it was reported that the tool touches no participant
 	requires      bool            // some tool is required before the end of a run
 	instantZero   time.Time       // the instant 0
 	journal       journal.Journal // nil: nothing is recorded

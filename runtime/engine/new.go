@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime"
@@ -71,6 +72,7 @@ func NewExecutor(reg *runtime.Registry, policy runtime.Policy, opts ...Option) (
 	e.openApprovals()
 	e.workers.Open(&e.sched, e.instantZero, (*call).execute, func(c *call) time.Time { return timer{c}.expire() })
 	e.evaluations.Open(&e.sched, reg.Len(), e.policyTimeout)
+	e.elsewhere = make([]atomic.Bool, reg.Len())
 	e.openTap()
 	e.capacity.Open(&e.sched, e.maxInFlight, e.tools, &e.tally.Queued, e.processes.Slots)
 	e.tally.Report = func(err error) { e.report(&action.CallError{Err: err}) }

@@ -14,13 +14,22 @@ import (
 	"github.com/ambit-tools/ambit/runtime/journal"
 )
 
+// An ending is how a part has ended, which is once.
+type ending string
+
+const (
+	committed  ending = "committed"
+	rolledBack ending = "rolled back"
+)
+
 // A part is what one attempt of a call does.
 type part struct {
 	state *State
 	key   runtime.CallKey
 
 	mu     sync.Mutex
-	sealed bool
+	sealed bool // nothing is set any more
+	ended  ending
 	seen   map[string][]byte // what stood when the call looked, or set, first
 	set    map[string][]byte // nil: the key is deleted
 }
@@ -77,6 +86,9 @@ func (p *part) change(ctx context.Context, key string, value []byte) error {
 func (p *part) Seal(ctx context.Context) ([]byte, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if p.ended != "" {
+		return nil, p.over()
+	}
 	p.sealed = true
 	if len(p.set) == 0 {
 		return nil, nil
@@ -115,14 +127,29 @@ func (p *part) Seal(ctx context.Context) ([]byte, error) {
 }
 
 // Commit makes what was sealed stand.
-func (p *part) Commit(ctx context.Context) error { return p.state.Settle(ctx, p.key, true) }
+func (p *part) Commit(ctx context.Context) error { return p.end(ctx, committed) }
 
 // Rollback forgets what was set.
-func (p *part) Rollback(ctx context.Context) error {
+func (p *part) Rollback(ctx context.Context) error { return p.end(ctx, rolledBack) }
+
+// end settles the part. It may be called again; one that has ended in the other way is an error.
+func (p *part) end(ctx context.Context, how ending) error {
 	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.ended != "" && p.ended != how {
+		return p.over()
+	}
 	p.sealed = true
-	p.mu.Unlock()
-	return p.state.Settle(ctx, p.key, false)
+	err := p.state.Settle(ctx, p.key, how == committed)
+	if err == nil {
+		p.ended = how
+	}
+	return err
+}
+
+// over is the error of a part that has ended. p.mu is held.
+func (p *part) over() error {
+	return fmt.Errorf("what call %q did was %s already: the executor ends it", p.key.Call, p.ended)
 }
 
 // Settle commits what a call has sealed, or forgets it. A call that has sealed

@@ -143,6 +143,34 @@ func TestValuesStandWhenTheCallCompletes(t *testing.T) {
 	assert.Error(t, err)
 }
 
+// TestPartThatTheHandlerEnds: by the seam of participants. What stands is not reported as rolled back.
+//
+// SEMANTICS 2.1.6, 6.8.5
+func TestPartThatTheHandlerEnds(t *testing.T) {
+	m := newMachine(t)
+	for _, c := range []struct {
+		end        func(context.Context, runtime.Part) error
+		rolledBack bool
+		value      string
+	}{
+		{func(ctx context.Context, p runtime.Part) error { return p.Rollback(ctx) }, true, "(none)"},
+		{func(ctx context.Context, p runtime.Part) error {
+			_, err := p.Seal(ctx)
+			return errors.Join(err, p.Commit(ctx))
+		}, false, "1"},
+	} {
+		out := m.call(func(ctx context.Context) error {
+			require.NoError(t, m.state.Set(ctx, "a", []byte("1")))
+			part, err := runtime.WritePartOf(ctx, m.state)
+			require.NoError(t, err)
+			return c.end(ctx, part)
+		})
+		assert.Equal(t, runtime.ReasonCommitFailed, out.Reason)
+		assert.Equal(t, c.rolledBack, out.RolledBack)
+		assert.Equal(t, c.value, m.value("a"))
+	}
+}
+
 func TestConflict(t *testing.T) {
 	m := newMachine(t)
 	inner := false

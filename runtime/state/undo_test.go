@@ -44,7 +44,7 @@ func (o *office) set(ctx context.Context, text string) error {
 	if err == nil {
 		err = o.state.Set(ctx, "note", []byte(text))
 	}
-	var tx *sql.Tx
+	var tx *sqltx.Tx
 	if err == nil {
 		tx, err = o.bank.Tx(ctx)
 	}

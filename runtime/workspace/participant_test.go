@@ -68,3 +68,38 @@ func TestTransactionsOfCalls(t *testing.T) {
 	require.NoError(t, err)
 	assert.Empty(t, keys)
 }
+
+// TestPartThatTheHandlerEnds: by the seam of participants. What stands is not reported as rolled back.
+//
+// SEMANTICS 2.1.6, 6.8.5
+func TestPartThatTheHandlerEnds(t *testing.T) {
+	b := newBench(t)
+	store, err := content.Open(filepath.Join(b.state, "content"))
+	require.NoError(t, err)
+	defer store.Close()
+	ws, err := workspace.Open(b.dir, store)
+	require.NoError(t, err)
+	defer ws.Close()
+	b.put("a", "before")
+	turn, _ := newTurn(t, time.Minute, func(ctx context.Context, n int64) error {
+		if err := ws.WriteFile(ctx, "a", []byte{byte('0' + n)}, 0o600); err != nil {
+			return err
+		}
+		part, err := runtime.WritePartOf(ctx, ws)
+		require.NoError(t, err)
+		if n == 1 {
+			return part.Rollback(ctx)
+		}
+		_, err = part.Seal(ctx)
+		return errors.Join(err, part.Commit(ctx))
+	}, engine.WithParticipant("files", ws))
+	for _, c := range []struct {
+		input, text string
+		rolledBack  bool
+	}{{`{"n":1}`, "before", true}, {`{"n":2}`, "2", false}} {
+		out := turn.Execute(t.Context(), runtime.Call{Tool: "n", Input: []byte(c.input)})
+		assert.Equal(t, runtime.ReasonCommitFailed, out.Reason)
+		assert.Equal(t, c.rolledBack, out.RolledBack)
+		assert.Equal(t, c.text, b.text("a"))
+	}
+}
