@@ -110,6 +110,8 @@ func TestRunReturnsWhateverHangs(t *testing.T) {
 
 // TestTheAuditLogHasATimeOfItsOwn: the last checkpoint is stored and anchored when the time of grace is over,
 // also by an anchor that takes a moment.
+//
+// SEMANTICS 6.9.7
 func TestTheAuditLogHasATimeOfItsOwn(t *testing.T) {
 	dir := t.TempDir()
 	anchored := make(chan []byte, 9)
