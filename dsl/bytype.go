@@ -22,8 +22,8 @@ func (p *parser) byType(n *node, root *schemaRoot) *byType {
 	}
 	seen := make(map[string]bool)
 	for _, branch := range u.branches {
-		to := p.follow(branch, root)
-		if branch.kind != nodeMap || to == nil || p.isChecked(branch, root, false) || to != branch && p.isChecked(to, root, false) {
+		to, toRoot := p.follow(branch, root)
+		if branch.kind != nodeMap || to == nil || p.isChecked(branch, root, false) || to != branch && p.isChecked(to, toRoot, false) {
 			return nil
 		}
 		name := to.get("type").word()
@@ -115,7 +115,7 @@ func listOfTypes(n *node) *byType {
 // readByType reads the branches of a union that have a type each.
 func (p *parser) readByType(w *schemaWork, u *byType) {
 	whole := *w.node
-	whole.pairs = slices.DeleteFunc(slices.Clone(whole.pairs), func(e pair) bool { return appliesTo(e.name) != nil })
+	whole.setPairs(slices.DeleteFunc(slices.Clone(whole.pairs), func(e pair) bool { return appliesTo(e.name) != nil })...)
 	w.union = true
 	w.Keys = walk(p, &whole, p.levels.schema, w.owner, w.node.pos, w)
 	for _, e := range w.node.pairs {

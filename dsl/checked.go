@@ -50,19 +50,31 @@ func (n *node) oneType() (name string, ok bool) {
 }
 
 // isChecked reports whether no type in Go says what the values of a schema are. A
-// root is always read by its type.
+// root is always read by its type. A union that leads back to itself has no type, from
+// wherever it is asked, so that an answer holds for the whole file: package gen refuses it.
 func (p *parser) isChecked(n *node, root *schemaRoot, top bool) bool {
 	if n.kind == nodeBool || p.asking[n] {
-		return true // a union that leads back to itself has no type: package gen refuses it
+		return true
 	}
 	if top && root.call {
 		return false
 	}
+	key := asked{n, root, top}
+	if checked, known := p.verdicts[key]; known {
+		return checked
+	}
 	if p.asking == nil {
-		p.asking = make(map[*node]bool)
+		p.asking, p.verdicts = make(map[*node]bool), make(map[asked]bool)
 	}
 	p.asking[n] = true
-	defer delete(p.asking, n)
+	checked := p.isUntyped(n, root, top)
+	delete(p.asking, n)
+	p.verdicts[key] = checked
+	return checked
+}
+
+// isUntyped is isChecked for a schema that was not asked about before.
+func (p *parser) isUntyped(n *node, root *schemaRoot, top bool) bool {
 	if p.isEndless(n, root) {
 		return true
 	}
@@ -306,9 +318,10 @@ func (p *parser) isTagged(n *node, root *schemaRoot) bool {
 	if branches.kind != nodeList {
 		return true
 	}
-	var all []*node
+	var all []asked
 	for _, b := range branches.items {
-		switch b = p.follow(b, root); {
+		b, root := p.follow(b, root)
+		switch {
 		case b == nil:
 			return true
 		case b.kind == nodeMap && b.get("type") == nil && b.get("oneOf") == nil && b.get("properties") != nil && len(b.get("properties").pairs) > 0:
@@ -319,20 +332,20 @@ func (p *parser) isTagged(n *node, root *schemaRoot) bool {
 		if name, ok := b.oneType(); !ok || name != "object" || b.get("type").kind == nodeList && len(b.get("type").items) > 1 || p.isChecked(b, root, false) {
 			return false
 		}
-		all = append(all, b)
+		all = append(all, asked{n: b, root: root})
 	}
-	if len(all) == 0 || all[0].get("properties") == nil {
+	if len(all) == 0 || all[0].n.get("properties") == nil {
 		return len(all) == 0
 	}
-	return slices.ContainsFunc(all[0].get("properties").pairs, func(e pair) bool { return p.isTag(e.name, all, root) })
+	return slices.ContainsFunc(all[0].n.get("properties").pairs, func(e pair) bool { return p.isTag(e.name, all) })
 }
 
 // isTag reports whether a required member has a const string of its own in each branch.
-func (p *parser) isTag(name string, branches []*node, root *schemaRoot) bool {
+func (p *parser) isTag(name string, branches []asked) bool {
 	seen := make(map[string]bool)
 	for _, b := range branches {
-		value := p.follow(b.get("properties").get(name), root).get("const")
-		required := b.get("required")
+		member, _ := p.follow(b.n.get("properties").get(name), b.root)
+		value, required := member.get("const"), b.n.get("required")
 		if value == nil || value.kind != nodeString || seen[value.text] || required == nil ||
 			!slices.ContainsFunc(required.items, func(item *node) bool { return item.isText(name) }) {
 			return false
@@ -342,24 +355,38 @@ func (p *parser) isTag(name string, branches []*node, root *schemaRoot) bool {
 	return true
 }
 
-// follow returns what a schema refers to; nil where a reference leads nowhere.
-func (p *parser) follow(n *node, root *schemaRoot) *node {
+// follow returns what a schema refers to, and what # means in that; nil where a reference leads nowhere.
+func (p *parser) follow(n *node, root *schemaRoot) (*node, *schemaRoot) {
 	for range maxHops {
 		ref := n.get("$ref")
 		if ref == nil {
-			return n
+			return n, root
 		}
 		m := refText.FindStringSubmatch(ref.text)
 		switch {
 		case m == nil:
-			return nil
+			return nil, root
 		case m[1] == "types":
 			n = p.root.get("types").get(m[2])
+			root = p.rootOf(m[2], n)
 		default:
 			n = root.node.get("$defs").get(m[2])
 		}
 	}
-	return nil
+	return nil, root
+}
+
+// rootOf is what # means in an entry of types.
+func (p *parser) rootOf(name string, n *node) *schemaRoot {
+	root := p.roots[n]
+	if root == nil {
+		root = &schemaRoot{name: name, node: n}
+		if p.roots == nil {
+			p.roots = make(map[*node]*schemaRoot)
+		}
+		p.roots[n] = root
+	}
+	return root
 }
 
 // maxHops bounds a chain of references, which may be a loop.

@@ -13,7 +13,7 @@ func (p *parser) checkedSchema(w *schemaWork) {
 	p.checked = append(p.checked, w)
 	w.Sensitive = w.node.holdsSensitive()
 	if closesOdd(w.node) {
-		w.node.pairs = append(w.node.pairs, pair{name: "additionalProperties", key: w.Pos, val: &node{kind: nodeBool, pos: w.Pos, text: "false"}})
+		w.node.add(pair{name: "additionalProperties", key: w.Pos, val: &node{kind: nodeBool, pos: w.Pos, text: "false"}})
 	}
 	p.checkedPart(w.node, w.owner)
 	if w.top {
@@ -288,7 +288,7 @@ func (p *parser) composed(w *schemaWork) {
 func (p *parser) sayImplied(w *schemaWork) {
 	say := func(name string, value *node) {
 		if _, said := w.Keys[name]; !said {
-			w.node.pairs = append(w.node.pairs, pair{name: name, key: w.Pos, val: value})
+			w.node.add(pair{name: name, key: w.Pos, val: value})
 		}
 	}
 	switch {

@@ -50,12 +50,12 @@ func (m *merger) walk(n, root *node, call bool) {
 	if n.get("allOf") == nil {
 		return
 	}
-	w := &merge{m: m, root: root, members: &node{kind: nodeMap, pos: n.pos}, required: &node{kind: nodeList, pos: n.pos}, taken: make(map[string]bool), object: call}
+	w := &merge{m: m, root: root, members: &node{kind: nodeMap, pos: n.pos}, required: &node{kind: nodeList, pos: n.pos}, taken: make(map[string]bool), onPath: make(map[*node]bool), object: call}
 	if w.add(n, true) && w.whole() {
-		n.pairs = append(w.kept, pair{name: "type", key: n.pos, val: &node{kind: nodeString, pos: n.pos, text: "object"}},
-			pair{name: "properties", key: n.pos, val: w.members})
+		n.setPairs(append(w.kept, pair{name: "type", key: n.pos, val: &node{kind: nodeString, pos: n.pos, text: "object"}},
+			pair{name: "properties", key: n.pos, val: w.members})...)
 		if len(w.required.items) > 0 {
-			n.pairs = append(n.pairs, pair{name: "required", key: n.pos, val: w.required})
+			n.add(pair{name: "required", key: n.pos, val: w.required})
 		}
 	}
 }
@@ -67,6 +67,7 @@ type merge struct {
 	kept              []pair
 	members, required *node
 	taken             map[string]bool // names of members
+	onPath            map[*node]bool  // what references have led to, and is being added
 	object, open      bool
 }
 
@@ -123,14 +124,45 @@ func (w *merge) addTarget(ref *node) bool {
 		to = w.m.p.root.get("types").get(match[2])
 		root = to
 	}
-	if to == nil || to.kind != nodeMap || to.get("allOf") != nil && w.m.done[to] {
+	if to == nil || to.kind != nodeMap || w.onPath[to] || to.get("allOf") != nil && w.m.done[to] {
 		return false // it is not there, or is no type, or leads back to itself
 	}
 	w.m.walk(to, root, false)
-	if root != w.root && to.refersElsewhere() {
+	if to.get("$defs") != nil || to.get("allOf") != nil || !w.m.p.mayCopy(to, ref) || root != w.root && to.refersElsewhere() {
 		return false
 	}
-	return to.get("$defs") == nil && to.get("allOf") == nil && w.add(to.clone(), false)
+	w.onPath[to] = true
+	defer delete(w.onPath, to)
+	return w.add(to.clone(), false)
+}
+
+// maxCopied is how many nodes may be written anew for references, in all of a file: more than any
+// file holds that is written by hand, so that a few short references to one large type do not fill the memory.
+const maxCopied = 500_000
+
+// mayCopy reports whether a copy of a schema stays within maxCopied; it reports the reference
+// that exceeds it.
+func (p *parser) mayCopy(n, ref *node) bool {
+	if p.copied > maxCopied {
+		return false
+	}
+	if p.copied += n.size(); p.copied > maxCopied {
+		p.report(ref.pos, "let a member refer to it, or declare fewer schemas of it", "$ref: the schemas that references put together have more than %d parts", maxCopied)
+		return false
+	}
+	return true
+}
+
+// size is how many nodes a value consists of.
+func (n *node) size() int {
+	size := 1
+	for _, item := range n.items {
+		size += item.size()
+	}
+	for _, e := range n.pairs {
+		size += e.val.size()
+	}
+	return size
 }
 
 // refersElsewhere reports whether a schema refers to what is no entry of types.
@@ -143,7 +175,7 @@ func (n *node) refersElsewhere() bool {
 
 func (n *node) clone() *node {
 	own := *n
-	own.items, own.pairs = slices.Clone(n.items), slices.Clone(n.pairs)
+	own.items, own.pairs, own.index = slices.Clone(n.items), slices.Clone(n.pairs), nil
 	for i := range own.items {
 		own.items[i] = own.items[i].clone()
 	}
@@ -161,7 +193,7 @@ func (w *merge) addMembers(properties *node) bool {
 			return false
 		}
 		w.taken[e.name] = true
-		w.members.pairs = append(w.members.pairs, e)
+		w.members.add(e)
 	}
 	return true
 }

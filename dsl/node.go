@@ -10,6 +10,8 @@ type node struct {
 	text  string // of a scalar
 	items []*node
 	pairs []pair
+	// index finds the entries of a large mapping: types has as many as there are references to them.
+	index map[string]*node
 }
 
 // A pair is one entry of a mapping.
@@ -52,6 +54,9 @@ func (n *node) get(name string) *node {
 	if n == nil {
 		return nil
 	}
+	if len(n.pairs) > largeMapping {
+		return n.find(name)
+	}
 	for _, e := range n.pairs {
 		if e.name == name && !e.twin {
 			return e.val
@@ -59,6 +64,28 @@ func (n *node) get(name string) *node {
 	}
 	return nil
 }
+
+// largeMapping is how many entries a mapping has at most that is searched one by one.
+const largeMapping = 32
+
+// find is get by the index.
+func (n *node) find(name string) *node {
+	if n.index == nil {
+		n.index = make(map[string]*node, len(n.pairs))
+		for _, e := range n.pairs {
+			if n.index[e.name] == nil && !e.twin {
+				n.index[e.name] = e.val
+			}
+		}
+	}
+	return n.index[name]
+}
+
+// setPairs replaces the entries of a mapping.
+func (n *node) setPairs(pairs ...pair) { n.pairs, n.index = pairs, nil }
+
+// add appends entries to a mapping.
+func (n *node) add(pairs ...pair) { n.setPairs(append(n.pairs, pairs...)...) }
 
 func (n *node) isText(text string) bool { return n != nil && n.kind == nodeString && n.text == text }
 

@@ -29,11 +29,11 @@ func (p *parser) orNull(n *node, root *schemaRoot) (branch *node, union string, 
 	if branch == nil || branch.kind != nodeMap || p.isChecked(branch, root, false) {
 		return nil, "", false
 	}
-	to := p.follow(branch, root)
+	to, toRoot := p.follow(branch, root)
 	if to == nil || to.kind != nodeMap || to.get("type") == nil && to.get("oneOf") == nil {
 		return nil, "", false // another union with null, or any value
 	}
-	if oneOf := to.get("oneOf"); oneOf != nil && slices.ContainsFunc(oneOf.items, isNull) || to != branch && p.isChecked(to, root, false) {
+	if oneOf := to.get("oneOf"); oneOf != nil && slices.ContainsFunc(oneOf.items, isNull) || to != branch && p.isChecked(to, toRoot, false) {
 		return nil, "", false
 	}
 	if t := to.get("type"); union == "oneOf" && t != nil && t.kind == nodeList {
@@ -64,22 +64,30 @@ func (p *parser) readOrNull(w *schemaWork, branch *node, union string, nullFirst
 func (p *parser) isEndless(n *node, root *schemaRoot) bool {
 	type passed struct{ elements, ends int } // on the way to a schema, and of these those that may not be there
 	var seen map[*node]passed                // references: each loop has one
-	now := passed{}
+	var path []asked                         // all of it leads to the same loop, or to none
+	now, endless := passed{}, false
 	for n != nil && n.kind == nodeMap {
+		key := asked{n: n, root: root}
+		if known, again := p.endless[key]; again {
+			endless = known
+			break
+		}
 		if n.get("$ref") != nil {
 			if before, again := seen[n]; again {
-				return now.elements > before.elements && now.ends > before.ends
+				endless = now.elements > before.elements && now.ends > before.ends
+				break
 			}
 			if seen == nil {
 				seen = make(map[*node]passed)
 			}
 			seen[n] = now
 		}
-		switch to, branch := p.follow(n, root), nullBranch(n); {
+		path = append(path, key)
+		switch to, toRoot := p.follow(n, root); {
 		case to != n:
-			n = to
-		case branch != nil:
-			n = branch
+			n, root = to, toRoot
+		case nullBranch(n) != nil:
+			n = nullBranch(n)
 			now.ends++
 		default:
 			if n.get("type").kindOf() == nodeList || n.get("minItems").atMost(0) && n.get("minProperties").atMost(0) {
@@ -89,7 +97,13 @@ func (p *parser) isEndless(n *node, root *schemaRoot) bool {
 			now.elements++
 		}
 	}
-	return false
+	if p.endless == nil {
+		p.endless = make(map[asked]bool)
+	}
+	for _, key := range path {
+		p.endless[key] = endless
+	}
+	return endless
 }
 
 // elements returns the schema of what an array or a map holds, nil for another schema.

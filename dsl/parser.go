@@ -18,10 +18,14 @@ type parser struct {
 	guesses  int // suggestions looked for
 	enums    map[*Schema]map[string]bool
 	unions   []*Schema
-	under    []string       // the keys above what is being read
-	root     *node          // the whole file
-	checked  []*schemaWork  // checked and composed schemas
-	asking   map[*node]bool // whether these are checked is being decided
+	under    []string              // the keys above what is being read
+	root     *node                 // the whole file
+	checked  []*schemaWork         // checked and composed schemas
+	asking   map[*node]bool        // whether these are checked is being decided
+	roots    map[*node]*schemaRoot // of the entries of types
+	verdicts map[asked]bool        // whether schemas are checked
+	endless  map[asked]bool        // whether schemas hold themselves without a name in Go
+	copied   int                   // nodes written anew for references
 	types    map[string]*NamedSchema
 	tools    map[string]*Tool
 	places   map[string]Pos                    // of the keys of the file
@@ -30,6 +34,13 @@ type parser struct {
 	part     func(Part)                        // nil: the caller does not want it
 	// checks need the whole file and run last.
 	checks []func()
+}
+
+// asked is a schema of which something is asked, and what # means in it.
+type asked struct {
+	n    *node
+	root *schemaRoot
+	top  bool
 }
 
 // maxFaults ends the list of a file that is not a declaration at all.

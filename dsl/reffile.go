@@ -45,9 +45,9 @@ func (p *parser) includeAll() {
 	}
 	if types == nil {
 		types = &node{kind: nodeMap, pos: p.root.pos}
-		p.root.pairs = append(p.root.pairs, pair{name: "types", key: p.root.pos, val: types})
+		p.root.add(pair{name: "types", key: p.root.pos, val: types})
 	}
-	types.pairs = append(types.pairs, in.added...)
+	types.add(in.added...)
 }
 
 // holdsID reports whether a schema has an $id: references start from that, and name no files.
@@ -106,16 +106,16 @@ func (in *includer) entry(ref *node, file, fragment string) string {
 	name := in.name(file, fragment)
 	in.entries[id] = name
 	part := in.part(in.read(ref, file), fragment)
-	if part == nil || part.kind != nodeMap && part.kind != nodeBool {
-		if in.files[file] != nil {
+	if whole := part != nil && (part.kind == nodeMap || part.kind == nodeBool); !whole || !in.p.mayCopy(part, ref) {
+		if !whole && in.files[file] != nil {
 			in.p.report(ref.pos, "name a schema of the file, such as "+file+"#/$defs/NAME", "$ref: %s leads to no schema of the file", quote(ref.text))
 		}
 		part = &node{kind: nodeMap, pos: ref.pos, pairs: []pair{{name: "description", key: ref.pos, val: &node{kind: nodeString, pos: ref.pos, text: "Unknown."}}}} // one fault is enough
 	}
 	own := part.clone()
-	own.pairs = slices.DeleteFunc(own.pairs, func(e pair) bool {
+	own.setPairs(slices.DeleteFunc(own.pairs, func(e pair) bool {
 		return slices.Contains([]string{"$id", "$anchor", "$defs", "definitions"}, e.name) // references no longer need them
-	})
+	})...)
 	in.rewrite(own, file, false)
 	in.added = append(in.added, pair{name: name, key: part.pos, val: own})
 	return name

@@ -136,7 +136,7 @@ func (p *parser) namedSchemas(n *node, key string, root *schemaRoot) []*NamedSch
 		}
 		own := root
 		if own == nil {
-			own = &schemaRoot{name: e.name}
+			own = p.rootOf(e.name, e.val)
 		}
 		if s := p.schema(e.val, "type "+quote(e.name), own, root == nil); s != nil {
 			out = append(out, &NamedSchema{Name: e.name, Pos: e.key, Schema: s, node: e.val})

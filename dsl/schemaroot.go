@@ -47,12 +47,12 @@ func (p *parser) isComposedRoot(w *schemaWork) bool {
 	}) {
 		return true
 	}
-	to := p.follow(n, w.root)
+	to, root := p.follow(n, w.root)
 	if to == nil {
 		return !refText.MatchString(ref.text)
 	}
 	name, one := to.oneType()
-	return p.isChecked(to, w.root, false) && (to.get("type") == nil || !one || name == string(TypeObject))
+	return p.isChecked(to, root, false) && (to.get("type") == nil || !one || name == string(TypeObject))
 }
 
 // isObject reports whether object is the only type of a schema, or implied.

@@ -22,6 +22,8 @@ type builder struct {
 	nevers   map[*wire.Schema]*conflict  // tables that no value fits
 	library  *library                    // of what checked schemas refer to; nil before the first
 	fixups   []func()                    // wait until every Type is complete
+
+	inTables, looked int // nodes of all tables, and those that were looked at for contradictions
 }
 
 // errorf notes an error about the declaration.

@@ -22,7 +22,8 @@ type compiler struct {
 	// anchors are the names of dynamic references.
 	anchors   []string
 	sensitive bool
-	conflicts int // that were looked for
+	conflicts int          // that were looked for
+	twin      map[int]bool // whether each branch of the oneOf of a node is there twice
 }
 
 // table is the table of a checked schema, or of what a composed one says besides its
@@ -31,7 +32,7 @@ func (b *builder) table(s *dsl.Schema, at site) (table *wire.Schema, sensitive b
 	if b.library == nil {
 		b.library = newLibrary(b)
 	}
-	c := &compiler{b: b, lib: b.library, at: at, out: &wire.Schema{}, nodes: map[*dsl.Value]int{}, same: map[int][]int{}, from: map[int]*dsl.Value{}}
+	c := &compiler{b: b, lib: b.library, at: at, out: &wire.Schema{}, nodes: map[*dsl.Value]int{}, same: map[int][]int{}, from: map[int]*dsl.Value{}, twin: map[int]bool{}}
 	if s.Composed {
 		c.composed(s)
 	} else {
@@ -55,6 +56,9 @@ func (c *compiler) node(d *dsl.Document, v *dsl.Value) int {
 		c.out.Nodes[id-1].Never = !v.Bool
 		return id
 	}
+	if c.b.inTables > maxInTables {
+		return id // refused already
+	}
 	c.fill(id, d, v, v.Members)
 	return id
 }
@@ -64,8 +68,16 @@ func (c *compiler) add(v *dsl.Value) int {
 	c.out.Nodes = append(c.out.Nodes, wire.Node{})
 	id := len(c.out.Nodes)
 	c.from[id] = v
+	if c.b.inTables++; c.b.inTables == maxInTables+1 {
+		c.b.errorf(v.Pos, "refer to fewer schemas from each, or let members and elements have types in Go between them",
+			"checked schemas, each with all that it refers to, have more than %d parts", maxInTables)
+	}
 	return id
 }
+
+// maxInTables is how many nodes the tables of a declaration have in all. Each table holds what its schema
+// refers to, so that a short file could fill the memory.
+const maxInTables = 100_000
 
 // composed makes the first node: what a type in Go does not say of an object. Its
 // members have been checked by their types.

@@ -155,7 +155,8 @@ type Type struct {
 
 	Schema *dsl.Schema // where it comes from; nil for the made-up
 
-	base string // what Read and Walk are named after
+	base    string // what Read and Walk are named after
+	unnamed int    // how deep arrays and maps are nested in it
 }
 
 // Check is the rule that reads and walks of t are given: its own, or for a

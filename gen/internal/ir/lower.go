@@ -112,10 +112,10 @@ func (b *builder) fill(t *Type, s *dsl.Schema, at site) {
 		b.addRule(t, at, &Rule{Raw: b.rawRule(s, at)})
 	case KindArray:
 		b.addRule(t, at, &Rule{Array: b.arrayRule(s)})
-		t.Elem = b.element(s.Items, at.member("Item", "one element of "+at.called()))
+		b.holds(t, b.element(s.Items, at.member("Item", "one element of "+at.called())))
 	case KindMap:
 		b.dictionary(t, s, at)
-		t.Elem = b.element(s.Additional, at.member("Value", "one value of "+at.called()))
+		b.holds(t, b.element(s.Additional, at.member("Value", "one value of "+at.called())))
 	case KindTuple:
 		b.tuple(t, s, at)
 	case KindStruct:
@@ -124,6 +124,17 @@ func (b *builder) fill(t *Type, s *dsl.Schema, at site) {
 		b.union(t, s, at)
 	}
 	t.base = at.name
+}
+
+// maxUnnamed is how deep arrays and maps are nested in a type without a name in Go.
+const maxUnnamed = 256
+
+// holds makes elem the type of the elements of an array or a map.
+func (b *builder) holds(t, elem *Type) {
+	if t.Elem, t.unnamed = elem, elem.Base().unnamed+1; t.unnamed > maxUnnamed {
+		b.errorf(t.Schema.Pos, "put an object in between", "arrays and maps are nested deeper than %d levels without an object", maxUnnamed)
+		t.Elem, t.unnamed = &Type{Kind: KindRaw}, 0
+	}
 }
 
 // element is the Type of a schema that may be missing, which allows any value.

@@ -70,9 +70,10 @@ func (c *compiler) refuseNever(s *dsl.Schema) {
 
 // together lists the nodes that a value has to fit that fits one.
 func (c *compiler) together(id int, seen map[int]bool, all []int) []int {
-	if seen[id] {
+	if seen[id] || c.b.looked > maxLooked {
 		return all
 	}
+	c.b.looked++
 	seen[id] = true
 	all = append(all, id)
 	n := &c.out.Nodes[id-1]
@@ -85,15 +86,18 @@ func (c *compiler) together(id int, seen map[int]bool, all []int) []int {
 	return all
 }
 
-// maxNested bounds how deep branches and members are looked into, maxConflicts how often in a table.
+// maxNested bounds how deep branches and members are looked into, maxConflicts how often in a table, and
+// maxLooked at how many nodes in all tables.
 const (
 	maxNested    = 12
 	maxConflicts = 20_000
+	maxLooked    = 1_000_000
 )
 
 // conflict returns why no value fits all the nodes, nil where that is not known.
 func (c *compiler) conflict(nodes []int, known []demand, depth int) *conflict {
-	if c.conflicts++; depth > maxNested || c.conflicts > maxConflicts || len(c.anchors) > 0 {
+	c.conflicts++
+	if c.b.looked++; depth > maxNested || c.conflicts > maxConflicts || c.b.looked > maxLooked || len(c.anchors) > 0 {
 		return nil // what a dynamic reference leads to is not known
 	}
 	for _, id := range nodes {

@@ -84,7 +84,7 @@ func (c *compiler) ofMember(id int, name string, all []int) []int {
 func (c *compiler) unions(nodes []int, known []demand, depth int) *conflict {
 	for _, id := range nodes {
 		n, v := &c.out.Nodes[id-1], c.from[id]
-		if branches := get(v, "oneOf"); n.One != nil && twins(branches.Items) {
+		if branches := get(v, "oneOf"); n.One != nil && c.twins(id, branches.Items) {
 			return &conflict{pos: branches.Pos, here: "oneOf", there: "each branch", line: branches.Items[1].Pos.Line, hint: "let a value fit one branch alone", outright: allBool(branches.Items)}
 		}
 		for _, key := range []string{"anyOf", "oneOf"} {
@@ -94,6 +94,9 @@ func (c *compiler) unions(nodes []int, known []demand, depth int) *conflict {
 			}
 			var first *conflict
 			outright := len(list) > 0
+			if slices.ContainsFunc(list, func(branch int) bool { return slices.Contains(nodes, branch) }) {
+				continue // the value has to fit that branch anyway, which says no more the second time
+			}
 			for _, branch := range list {
 				why := c.conflict(c.together(branch, map[int]bool{}, slices.Clone(nodes)), known, depth+1)
 				if why == nil {
@@ -115,7 +118,16 @@ func (c *compiler) unions(nodes []int, known []demand, depth int) *conflict {
 
 // twins reports whether each schema of a list is there twice, so that a value fits none of
 // them or two.
-func twins(list []*dsl.Value) bool {
+func (c *compiler) twins(id int, list []*dsl.Value) bool {
+	if twins, known := c.twin[id]; known {
+		return twins
+	}
+	twins := eachTwice(list)
+	c.twin[id] = twins
+	return twins
+}
+
+func eachTwice(list []*dsl.Value) bool {
 	count := map[string]int{}
 	for _, v := range list {
 		count[v.JSON()]++

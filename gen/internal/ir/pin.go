@@ -8,9 +8,12 @@ import (
 	"github.com/ambit-tools/ambit/dsl"
 )
 
+// maxPublished bounds the schemas of all tools, each of which has all that it refers to.
+const maxPublished = 64 << 20
+
 // publish makes the files that are not Go: schemas, policy data and pins.
 func (b *builder) publish() {
-	n := namesOf(b.file)
+	n, size := namesOf(b.file), 0
 	for _, t := range b.pkg.Tools {
 		if t.Decl.Heartbeat {
 			b.refuseHeartbeat(t)
@@ -22,6 +25,10 @@ func (b *builder) publish() {
 		}
 		t.PolicySchema = policySchema(b.file, n, t.Decl)
 		t.Pin = pin(t)
+		if size += len(t.InputSchema) + len(t.OutputSchema) + len(t.StateSchema) + len(t.PolicySchema); size > maxPublished {
+			b.errorf(t.Decl.Pos, "let fewer tools refer to large types, or split the file", "the published schemas have more than %d bytes in all", maxPublished)
+			return
+		}
 	}
 	b.pkg.Envelope = pretty(envelopeSchema(n))
 	b.pkg.Declared = declaredData(b.pkg, b.file, n)
