@@ -90,8 +90,8 @@ var members = []struct {
 	},
 	{
 		name: "tuple", schema: `{"type":"array","prefixItems":[{"type":"string"},{"type":"integer"}],"items":false,"minItems":2}`,
-		openai:    `{"type":"array","items":{"anyOf":[{"type":"string"},{"type":"integer"}]},"maxItems":2,"minItems":2}`,
-		anthropic: `{"type":"array","items":{"anyOf":[{"type":"string"},{"type":"integer"}]},"description":"{minItems: 2}"}`,
+		openai:    `{"type":"array","items":{"anyOf":[{"type":"string"},{"type":"integer"}]},"maxItems":2,"minItems":2,"description":"At most 2 elements, in this order: 1. string 2. integer"}`,
+		anthropic: `{"type":"array","items":{"anyOf":[{"type":"string"},{"type":"integer"}]},"description":"{minItems: 2}\n\nAt most 2 elements, in this order: 1. string 2. integer"}`,
 		gemini:    `{"type":"array","prefixItems":[{"type":"string"},{"type":"integer"}],"minItems":2,"maxItems":2}`, notes: 3,
 	},
 	{
@@ -153,7 +153,10 @@ func TestLeftOutMembers(t *testing.T) {
 		`"required":["z","e","o","r","d","u","n","f"],"additionalProperties":false,`+
 		`"$defs":{"R":{"description":"A text.","type":"string","maxLength":4}}}`, string(s.JSON))
 	assert.Equal(t, []string{"/properties/z", "/properties/e", "/properties/o/properties/in", "/properties/o", "/properties/r", "/properties/d", "/properties/u"}, s.Nullable)
-	assert.Equal(t, []string{"/properties/n: required: changed: the member cannot be left out: null is null, as the schema says"}, notes)
+	assert.Equal(t, []string{
+		"/properties/z: default: described: the description says it, the schema does not",
+		"/properties/n: required: changed: the member cannot be left out: null is null, as the schema says",
+	}, notes)
 }
 
 func TestStrictIsOff(t *testing.T) {
@@ -177,8 +180,14 @@ func TestStrictIsOff(t *testing.T) {
 		"/properties/a: $dynamicRef: refused: what it leads to depends on the schemas that refer to this one": {head + `{"type":"string","$dynamicRef":"#n"}` + tail, both},
 		"/properties/a/allOf/1: required: refused: the member \"b\" is required and not declared":             {head + `{"allOf":[{"type":"object","properties":{"c":{"type":"string"}}},{"required":["b"]}]}` + tail, both},
 		"/properties/a: allOf: refused: its branches cannot be merged into one schema":                        {head + `{"allOf":[{"type":"string"},{"type":"integer"}]}` + tail, both},
-		"(root): anyOf: refused: the arguments of a tool are one object, not a union of objects":              {`{"anyOf":[{"type":"object"}]}`, both},
-		"(root): type: refused: the arguments of a tool are an object":                                        {`{"type":"string"}`, both},
+		"(root): anyOf: refused: no value is allowed here":                                                    {`{"anyOf":[{"type":"string"},false]}`, both},
+		"/anyOf/1: additionalProperties: refused: the object takes members that are not declared": {
+			`{"anyOf":[{"type":"object"},{"type":"object","additionalProperties":{"type":"string"}}]}`, both,
+		},
+		"(root): anyOf: refused: the member \"a\" may be null in one alternative, and has to be left out in another": {
+			`{"anyOf":[{"type":"object","properties":{"a":{"type":["string","null"]}}},{"type":"object","properties":{"b":{"type":"string"}}}]}`, both[:1],
+		},
+		"(root): type: refused: the arguments of a tool are an object": {`{"type":"string"}`, both},
 		"/$defs/T: $ref: refused: the schema refers to itself, which the grammar of a strict tool cannot": {
 			`{"$ref":"#/$defs/T","$defs":{"T":{"type":"object","properties":{"a":{"$ref":"#/$defs/T"}}}}}`, both[1:],
 		},
@@ -204,8 +213,8 @@ func TestPlain(t *testing.T) {
 	assert.Equal(t, text, string(s.JSON))
 	for _, d := range []dialect.Dialect{dialect.OpenAI, dialect.Anthropic} {
 		s, notes := rewrite(t, text, d)
-		assert.Equal(t, `{"type":"object","properties":{"a":{"oneOf":[{"type":"string"}]}},"additionalProperties":true}`, string(s.JSON))
-		assert.Equal(t, []string{"(root): anyOf: dropped: no provider takes it at the root of a schema"}, notes)
+		assert.JSONEq(t, `{"type":"object","properties":{"a":{"oneOf":[{"type":"string"}]}},"additionalProperties":true,"required":["a"]}`, string(s.JSON), "an alternative alone is merged")
+		assert.Empty(t, notes)
 		s, _ = rewrite(t, `{"$ref":"#/$defs/T","$defs":{"T":{"type":"object","required":["a"]}}}`, d)
 		assert.JSONEq(t, `{"type":"object","properties":{},"required":["a"],"$defs":{"T":{"type":"object","required":["a"]}}}`, string(s.JSON))
 	}

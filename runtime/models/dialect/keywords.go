@@ -8,12 +8,14 @@ import (
 	"strings"
 )
 
-// annotations say nothing about which values are allowed. A rewritten schema keeps title and
-// description, and shows default and examples in the description.
+// annotations say nothing about which values are allowed. A rewritten schema keeps title and description.
 var annotations = map[string]bool{
 	"title": true, "description": true, "default": true, "examples": true, "deprecated": true, "readOnly": true, "writeOnly": true,
 	"$comment": true, "$schema": true, "$id": true, "$defs": true, "definitions": true, "contentEncoding": true, "contentMediaType": true, "contentSchema": true,
 }
+
+// told are the annotations that a rewritten schema has in its description.
+var told = []string{"default", "examples", "deprecated", "readOnly", "writeOnly", "contentEncoding", "contentMediaType", "contentSchema"}
 
 // annotates reports whether a keyword allows and forbids no value.
 func annotates(keyword string) bool { return annotations[keyword] || !assertions[keyword] }
@@ -29,6 +31,16 @@ var assertions = map[string]bool{
 	"uniqueItems": true, "unevaluatedItems": true,
 	"minLength": true, "maxLength": true, "pattern": true, "format": true,
 	"minimum": true, "maximum": true, "exclusiveMinimum": true, "exclusiveMaximum": true, "multipleOf": true,
+}
+
+// byNames are the keywords whose value has a schema for each of its names.
+var byNames = map[string]bool{
+	"properties": true, "patternProperties": true, "$defs": true, "definitions": true, "dependentSchemas": true, "dependencies": true,
+}
+
+// holdsSchemas reports whether the value of a keyword is a schema, or a list of schemas.
+func holdsSchemas(keyword string) bool {
+	return assertions[keyword] && !byNames[keyword] && !slices.Contains([]string{"enum", "const", "required", "dependentRequired"}, keyword)
 }
 
 // checks are the keywords that a dialect keeps or describes, by the type that they apply to.

@@ -1,13 +1,18 @@
 package dialect
 
-import "regexp"
+import (
+	"regexp"
+	"unicode/utf8"
+)
 
 // The limits of OpenAI for the strict schema of one tool.
 const (
-	maxMembers   = 5_000
-	maxLevels    = 10 // of objects in each other
-	maxValues    = 1_000
-	maxNameBytes = 120_000
+	maxMembers    = 5_000
+	maxLevels     = 10 // of objects in each other
+	maxValues     = 1_000
+	maxCharacters = 120_000 // of names of members and definitions, and of listed values
+	longEnum      = 250     // values: the texts of an enum with more have a limit together
+	maxEnum       = 15_000  // characters of the texts of such an enum
 )
 
 // The limits of Anthropic for all strict tools of one request.
@@ -19,16 +24,58 @@ const (
 
 // limits counts what a provider bounds.
 type limits struct {
-	members, values, names int
+	members, values, characters int
+	enum                        int // characters of the longest enum that has more than longEnum values
+}
+
+// measure counts what a rewritten schema and all in it have.
+func (l *limits) measure(v any) {
+	switch x := v.(type) {
+	case []any:
+		for _, v := range x {
+			l.measure(v)
+		}
+	case *object:
+		for _, keyword := range []string{"properties", "$defs"} {
+			for _, m := range x.object(keyword).fields() {
+				l.characters += utf8.RuneCountInString(m.name)
+				if keyword == "properties" {
+					l.members++
+				}
+				l.measure(m.value)
+			}
+		}
+		l.measure(x.value("items"))
+		l.measure(x.value("anyOf"))
+		if values, ok := x.literals(); ok {
+			texts := 0
+			for _, v := range values {
+				text, isText := v.(string)
+				if !isText {
+					raw, _ := encode(v)
+					l.characters += len(raw)
+				}
+				texts += utf8.RuneCountInString(text)
+			}
+			l.values += len(values)
+			l.characters += texts
+			if len(values) > longEnum {
+				l.enum = max(l.enum, texts)
+			}
+		}
+	}
 }
 
 // checkLimits refuses a schema that is beyond the limits of the provider.
 func (w *rewriter) checkLimits(out *object) {
 	switch w.d {
 	case OpenAIStrict:
-		w.most("properties", "members", w.size.members, maxMembers)
-		w.most("enum", "listed values", w.size.values, maxValues)
-		w.most("properties", "bytes of names", w.size.names, maxNameBytes)
+		var size limits
+		size.measure(out)
+		w.most("properties", "members", size.members, maxMembers)
+		w.most("enum", "listed values", size.values, maxValues)
+		w.most("enum", "characters in an enum of more than 250 texts", size.enum, maxEnum)
+		w.most("properties", "characters in names and listed values", size.characters, maxCharacters)
 		w.most("properties", "levels of objects", w.levels(out, map[string]int{}), maxLevels)
 	case AnthropicStrict:
 		w.most("required", "members that may be left out", w.optional, MaxStrictOptional)

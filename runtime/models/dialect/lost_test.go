@@ -68,12 +68,13 @@ func TestGeminiLosesNothingSilently(t *testing.T) {
 // TestRootsThatProvidersDoNotTake: what a plain dialect leaves out at the root is noted.
 func TestRootsThatProvidersDoNotTake(t *testing.T) {
 	for schema, want := range map[string]string{
-		`{"type":"object","properties":{"b":{}},"allOf":[{"minProperties":1},{"minProperties":2}]}`: "(root): allOf: dropped: no provider takes it at the root of a schema",
-		`{"$ref":"#/$defs/T","minProperties":1,"$defs":{"T":{"type":"object","minProperties":2}}}`:  "(root): minProperties: dropped: it contradicts what it stands beside, or cannot be merged with it",
-		`{"type":"object","$ref":"#nowhere"}`:                                                       "(root): $ref: dropped: no provider takes it at the root of a schema",
-		`{"type":"object","$dynamicRef":"#n"}`:                                                      "(root): $dynamicRef: dropped: no provider takes it at the root of a schema",
-		`{"type":"string"}`:                                                                         "(root): type: changed: the arguments of a tool are an object",
-		`{"$ref":"#/$defs/T","$defs":{"T":{"type":"object","minProperties":1,"anyOf":[{"required":["a"]},{"required":["b"]}]}}}`: "/$defs/T: anyOf: dropped: no provider takes it at the root of a schema",
+		`{"type":"object","not":{"enum":["` + strings.Repeat("x", 300) + `"]}}`:                                                  "(root): not: dropped: no provider takes it at the root of a schema, and it is too long for a description",
+		`{"type":"object","properties":{"b":{}},"allOf":[{"minProperties":1},{"minProperties":2}]}`:                              "(root): allOf: described: the description says it: no provider takes it at the root of a schema",
+		`{"$ref":"#/$defs/T","minProperties":1,"$defs":{"T":{"type":"object","minProperties":2}}}`:                               "(root): minProperties: dropped: it contradicts what it stands beside, or cannot be merged with it",
+		`{"type":"object","$ref":"#nowhere"}`:                                                                                    "(root): $ref: described: the description says it: no provider takes it at the root of a schema",
+		`{"type":"object","$dynamicRef":"#n"}`:                                                                                   "(root): $dynamicRef: described: the description says it: no provider takes it at the root of a schema",
+		`{"type":"string"}`:                                                                                                      "(root): type: changed: the arguments of a tool are an object",
+		`{"$ref":"#/$defs/T","$defs":{"T":{"type":"object","minProperties":1,"anyOf":[{"required":["a"]},{"required":["b"]}]}}}`: "/$defs/T: anyOf: described: the members of its alternatives are those of one object, and the description says which go together",
 	} {
 		for _, d := range []dialect.Dialect{dialect.OpenAI, dialect.Anthropic} {
 			_, notes := rewrite(t, schema, d)

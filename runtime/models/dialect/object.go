@@ -1,8 +1,11 @@
 package dialect
 
 import (
+	"cmp"
+	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 )
 
 // members rewrites what s says of the members of an object, and returns the keywords of which the
@@ -33,8 +36,6 @@ func (w *rewriter) members(s, out *object) (left []string) {
 			}
 			continue
 		}
-		w.size.members++
-		w.size.names += len(m.name)
 		at := props.place(m.name)
 		node := w.node(m.value, at)
 		switch {
@@ -100,8 +101,9 @@ func (w *rewriter) open(s, out *object) (left []string) {
 	return nil
 }
 
-// elements rewrites what s says of the elements of an array, and returns the keywords that it left out.
-func (w *rewriter) elements(s, out *object) (left []string) {
+// elements rewrites what s says of the elements of an array, and returns the keywords that it left out, and what the
+// description has to say of the elements.
+func (w *rewriter) elements(s, out *object) (left []string, said string) {
 	if tuple := s.list("prefixItems"); len(tuple) > 0 {
 		return w.tuple(s, out, "prefixItems", "items")
 	}
@@ -119,12 +121,13 @@ func (w *rewriter) elements(s, out *object) (left []string) {
 	case w.d == OpenAIStrict:
 		w.refuse(s, "items", "the elements of the array may be any value: say which")
 	}
-	return nil
+	return nil, ""
 }
 
 // tuple rewrites an array whose elements have a schema each, by a keyword, and those after them another
-// one. Gemini has tuples; for strict modes each element may be what any of them may be.
-func (w *rewriter) tuple(s, out *object, keyword, after string) (left []string) {
+// one. Gemini has tuples; for strict modes each element may be what any of them may be, and the description says
+// their order.
+func (w *rewriter) tuple(s, out *object, keyword, after string) (left []string, said string) {
 	var nodes []any
 	var all []*object
 	tuple := s.list(keyword)
@@ -150,16 +153,16 @@ func (w *rewriter) tuple(s, out *object, keyword, after string) (left []string) 
 		case ok && more != true:
 			left = append(left, after)
 		}
-		return left
+		return left, ""
 	}
 	if !ok || more != false {
 		w.refuse(s, keyword, "the array takes elements after those that are declared")
 	}
-	w.note(s, keyword, Changed, "each element may be what any of the %d may be", len(tuple))
+	w.note(s, keyword, Changed, "each element may be what any of the %d may be: the description says their order", len(tuple))
 	out.set("items", w.unite(made(), keyword, nodes))
 	w.tuples[out] = all
 	if w.d == AnthropicStrict {
-		w.note(s, after, Dropped, "there may be more than %d elements", len(tuple))
+		w.note(s, after, Described, "the description says that there are at most %s elements, the schema does not", most)
 	}
 	if w.d == OpenAIStrict {
 		least, ok := s.get("minItems")
@@ -170,5 +173,66 @@ func (w *rewriter) tuple(s, out *object, keyword, after string) (left []string) 
 		out.set("minItems", least)
 		out.set("maxItems", most)
 	}
-	return nil
+	return nil, w.order(tuple, most.String())
+}
+
+// order returns what a description says of the elements of a tuple: each by its title or description and what it is.
+func (w *rewriter) order(tuple []any, most string) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "At most %s elements, in this order:", most)
+	for i, v := range tuple {
+		s, _ := v.(*object)
+		if target, _ := w.target(s); target != nil && s.text("title") == "" && s.text("description") == "" {
+			s = target
+		}
+		about := cmp.Or(s.text("title"), s.text("description"))
+		line := cut(strings.TrimSuffix(strings.Join(strings.Fields(about), " "), "."), maxShown)
+		if is := w.shown(s); is != "" && line != "" {
+			line += " (" + is + ")"
+		} else {
+			line = cmp.Or(line, is, "any value")
+		}
+		if b.Len()+len(line) > maxSpread {
+			line = w.kind(s)
+		}
+		fmt.Fprintf(&b, " %d. %s", i+1, line)
+	}
+	return b.String()
+}
+
+// shown returns what a description says of the values of a schema, short: those that it lists, its keywords or its types.
+func (w *rewriter) shown(s *object) string {
+	if s == nil {
+		return ""
+	}
+	if values, ok := w.lists(s); ok {
+		return cut(shownValues(values), maxShown)
+	}
+	if target, _ := w.target(s); target != nil {
+		s = target
+	}
+	rest := &object{}
+	for _, m := range s.members {
+		if !annotates(m.name) {
+			rest.members = append(rest.members, m)
+		}
+	}
+	if len(rest.members) > 1 || !rest.has("type") {
+		if text, err := encode(rest); err == nil && len(text) <= maxShown && len(rest.members) > 0 {
+			return string(text)
+		}
+	}
+	return w.kind(s)
+}
+
+// kind returns the types of a schema, for a description.
+func (w *rewriter) kind(s *object) string {
+	if s == nil {
+		return ""
+	}
+	types, null := s.types()
+	if null {
+		types = append(types, "null")
+	}
+	return strings.Join(types, " or ")
 }

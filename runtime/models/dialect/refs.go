@@ -56,21 +56,18 @@ func (x *index) add(v any, resource *object) {
 		x.resources[s] = resource
 	}
 	for _, m := range s.members {
-		switch m.name {
-		case "enum", "const", "required", "dependentRequired":
-		case "$anchor", "$dynamicAnchor":
+		switch {
+		case m.name == "$anchor" || m.name == "$dynamicAnchor":
 			if name, ok := m.value.(string); ok {
 				x.anchors[anchor{resource, name}] = s
 			}
-		case "properties", "patternProperties", "$defs", "definitions", "dependentSchemas", "dependencies":
+		case byNames[m.name]:
 			named, _ := m.value.(*object)
 			for _, part := range named.fields() {
 				x.add(part.value, resource)
 			}
-		default:
-			if assertions[m.name] {
-				x.add(m.value, resource)
-			}
+		case holdsSchemas(m.name):
+			x.add(m.value, resource)
 		}
 	}
 }
@@ -110,7 +107,7 @@ func (w *rewriter) reference(s *object) *object {
 		return nil
 	}
 	for _, m := range s.members {
-		if m.name != "$ref" && (!annotates(m.name) || slices.Contains([]string{"title", "description", "default", "examples"}, m.name)) {
+		if m.name != "$ref" && (!annotates(m.name) || slices.Contains(append([]string{"title", "description"}, told...), m.name)) {
 			return nil
 		}
 	}

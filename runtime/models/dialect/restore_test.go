@@ -105,6 +105,7 @@ func FuzzRewrite(f *testing.F) {
 	f.Add([]byte(edits))
 	f.Add([]byte(`{"allOf":[{"$ref":"#/$defs/A"}],"$defs":{"A":{"$ref":"#/$defs/A","type":"object"}}}`))
 	f.Add([]byte(`{"$ref":"#","properties":{"a":{"$ref":"#/properties/a"},"b":{"$ref":"#/properties/a","description":"x"}}}`))
+	f.Add([]byte(`{"oneOf":[{"$ref":"#/$defs/A"},{"properties":{"k":{"const":1},"v":{"type":"array"}},"required":["k"]}],"$defs":{"A":{"anyOf":[{"$ref":"#"},{"properties":{"k":{"enum":[2]}},"required":["k"]}]}}}`))
 	f.Add([]byte(`{"properties":{"a":{"enum":[]},"b":{"const":null},"c":{"type":["null","x"]},"d":{"items":[true,{}]},"e":{"anyOf":[true,false,{}]}}}`))
 	for seed := range uint64(10) {
 		f.Add([]byte(samples.Random(seed).Schema))

@@ -29,7 +29,6 @@ type rewriter struct {
 	nodes    int
 	optional int
 	unions   int
-	size     limits
 }
 
 func newRewriter(source *object, d Dialect) *rewriter {
@@ -76,16 +75,7 @@ func (w *rewriter) refused() bool {
 
 // root rewrites the whole schema.
 func (w *rewriter) root() *object {
-	s := w.flatten(w.source, true)
-	for _, keyword := range []string{"anyOf", "oneOf"} {
-		if s.has(keyword) {
-			if !s.has("properties") {
-				w.refuse(s, keyword, "the arguments of a tool are one object, not a union of objects")
-			}
-			w.note(s, keyword, Dropped, "no provider takes a union of whole inputs")
-			s = s.without(keyword)
-		}
-	}
+	s := w.spread(w.flatten(w.source, true))
 	if types, null := s.types(); len(types) != 1 || types[0] != "object" || null {
 		w.refuse(s, "type", "the arguments of a tool are an object")
 		w.never(s)
@@ -149,6 +139,9 @@ func (w *rewriter) node(v any, at string) *object {
 		return w.union(s)
 	}
 	types, null := s.types()
+	if _, listed := s.literals(); len(types) > 0 && !listed && !s.has("type") {
+		w.noteAt(s.at, "type", Changed, "the schema names no type: %s follows from its keywords, and other values are left out", types[0])
+	}
 	switch {
 	case len(types) == 0 && null:
 		return w.remarked(s, made("type", "null"), checks[""])
@@ -191,9 +184,9 @@ func (w *rewriter) titled(s, out *object) *object {
 		}
 	}
 	var r remark
-	for _, keyword := range []string{"default", "examples"} {
-		if v, ok := s.get(keyword); ok && v != nil {
-			r.add(keyword, v)
+	for _, keyword := range told {
+		if v, ok := s.get(keyword); ok && v != nil && !neutral(keyword, v) {
+			w.remark(&r, s, keyword, v)
 		}
 	}
 	r.on(head)
@@ -208,13 +201,20 @@ func (w *rewriter) typed(s *object, t string) *object {
 	if values, ok := s.literals(); ok {
 		left = w.literals(s, out, values, t)
 	}
+	said := ""
 	switch t {
 	case "object":
 		left = append(left, w.members(s, out)...)
 	case "array":
-		left = append(left, w.elements(s, out)...)
+		var more []string
+		more, said = w.elements(s, out)
+		left = append(left, more...)
 	}
-	return w.remarked(s, out, slices.Concat(checks[t], checks[""], left))
+	out = w.remarked(s, out, slices.Concat(checks[t], checks[""], left))
+	if said != "" {
+		out.members = describedBy(out, said).members // the object keeps its identity: tuples refers to it
+	}
+	return out
 }
 
 // remarked adds to out, what s became, those of keywords that the dialect keeps, and describes the others.
@@ -229,15 +229,22 @@ func (w *rewriter) remarked(s, out *object, keywords []string) *object {
 		case w.says(out, keyword, v):
 		case w.d.keeps(keyword, v) && out.has("type") && !out.has("enum") && !out.has("const"):
 			out.set(keyword, v)
-		case r.add(keyword, v):
-			w.note(s, keyword, Described, "the description says it, the schema does not")
 		default:
-			w.note(s, keyword, Dropped, "the schema does not say it, and it is too long for a description")
+			w.remark(&r, s, keyword, v)
 		}
 	}
 	out = w.titled(s, out)
 	r.on(out)
 	return out
+}
+
+// remark describes a keyword of s, and notes it.
+func (w *rewriter) remark(r *remark, s *object, keyword string, value any) {
+	if r.add(keyword, value) {
+		w.note(s, keyword, Described, "the description says it, the schema does not")
+	} else {
+		w.note(s, keyword, Dropped, "the schema does not say it, and it is too long for a description")
+	}
 }
 
 // says reports whether out says a keyword that limits the number of elements already: a tuple does.
@@ -249,7 +256,7 @@ func (w *rewriter) says(out *object, keyword string, _ any) bool {
 func neutral(keyword string, v any) bool {
 	n, counts := count(v)
 	switch keyword {
-	case "uniqueItems":
+	case "uniqueItems", "deprecated", "readOnly", "writeOnly":
 		return v == false
 	case "minLength", "minProperties":
 		return counts && n == 0
@@ -269,7 +276,6 @@ func (w *rewriter) literals(s, out *object, values []any, t string) (left []stri
 		w.refuse(s, keyword, "only strings, numbers and booleans can be listed, and at least one")
 		return []string{"const", "enum"}
 	}
-	w.size.values += len(fit)
 	switch {
 	case w.d == Gemini && t == "boolean":
 		return []string{keyword}

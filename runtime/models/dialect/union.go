@@ -16,7 +16,7 @@ func (w *rewriter) byType(s *object, types []string, null bool) *object {
 		if listed && !slices.ContainsFunc(values, func(v any) bool { return isOf(v, t) }) {
 			continue
 		}
-		branches = append(branches, w.typed(s.without("title", "description", "default", "examples"), t))
+		branches = append(branches, w.typed(s.without(append([]string{"title", "description"}, told...)...), t))
 	}
 	if null && (!listed || slices.Contains(values, nil)) {
 		branches = append(branches, made("type", "null"))
@@ -68,7 +68,7 @@ func (w *rewriter) union(s *object) *object {
 	if keyword == "oneOf" && !w.apart(branches) {
 		w.note(s, keyword, Changed, "it is anyOf: a value that several branches allow is allowed too")
 	}
-	beside := rest.without("title", "description", "default", "examples", "$defs", "definitions")
+	beside := rest.without()
 	beside.members = slices.DeleteFunc(beside.members, func(m member) bool { return annotates(m.name) })
 	var out []any
 	for _, branch := range branches {
