@@ -29,6 +29,7 @@ const (
 	hintTime    = `write such as "10m", "36h" or "1h30m"`
 	hintNumber  = "write a number"
 	hintURL     = `write such as "https://example.com/"`
+	hintPath    = `write such as "docs" or "/srv/docs"`
 	hintWhole   = "no decision gets past this call: it fails whatever the input is"
 	anyTime     = `[0, "UTC", "2006"]`
 	anyMoment   = `[0, "UTC"]`
@@ -74,6 +75,10 @@ var probes = map[string]probe{
 	"urlquery.decode":                  {[]string{""}, "write a text that is encoded for a query"},
 	"urlquery.decode_object":           {[]string{""}, "write a query"},
 	"uri.parse":                        {[]string{""}, "write a URI"},
+	"ambit.path.clean":                 {[]string{""}, hintPath},
+	"ambit.path.base":                  {[]string{""}, hintPath},
+	"ambit.path.ext":                   {[]string{""}, hintPath},
+	"ambit.path.below":                 {[]string{anyText, anyText}, hintPath},
 	"ambit.url.scheme":                 {[]string{""}, hintURL},
 	"ambit.url.host":                   {[]string{""}, hintURL},
 	"ambit.url.port":                   {[]string{""}, hintURL},

@@ -106,6 +106,7 @@ var working = []verdict{
 	{regotest.When(`substring(input.args.to, 0, -1) == "x"`), ""},
 	{regotest.When(`indexof(input.args.to, "x") > 0; sprintf("%d", ["x"]) == "x"`), ""},
 	{regotest.When(`uri.parse(input.args.to).host == "x"`), ""},
+	{regotest.When(`not ambit.path.below(input.args.to, "/srv/docs"); ambit.path.ext(input.args.to) == ".md"`), ""},
 }
 
 // A constant with which a function fails in every decision is refused, also behind

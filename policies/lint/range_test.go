@@ -101,6 +101,11 @@ func TestChecksOfURLs(t *testing.T) {
 		`ambit.url.path("http://a/../b") == "/b"`:       `ambit.url.path: the path has a segment "." or ".."`,
 		`ambit.url.hots(input.args.path) == "evil"`:     "undefined function ambit.url.hots",
 		`ambit.url.host(input.args.limit) == "evil"`:    "ambit.url.host: invalid argument(s)",
+		`ambit.path.base(input.args.path) == 5`:         "ambit.path.base(input.args.path) is a string, and it is compared with a number",
+		`ambit.path.clean("../a") == "a"`:               "ambit.path.clean: the path leads above the folder in which it begins",
+		`ambit.path.below(input.args.path, "a/../..")`:  "ambit.path.below: the path leads above the folder in which it begins",
+		`ambit.path.below(input.args.path)`:             "ambit.path.below: arity mismatch",
+		`ambit.path.bellow(input.args.path, "a")`:       "undefined function ambit.path.bellow",
 		`ambit.url.host(input.args.path, 1, 2)`:         "ambit.url.host: arity mismatch",
 	} {
 		policy := "package ambit.tools.file_read\n\ndeny contains " + entryM + " if " + condition + "\n"

@@ -33,7 +33,8 @@
 //
 // Besides functions of OPA there are ambit.url.scheme, host, port, path and
 // is_valid: the parts of a URL as net/url reads it. A URL with user info, or that
-// clients read in different ways, has none, which is an error of the decision. Load
+// clients read in different ways, has none, which is an error of the decision. There are
+// ambit.path.below, clean, base, ext and is_valid too, which read a path by its letters. Load
 // gives the functions to its own compiler and evaluations. It does not register them
 // with OPA for the process as a whole.
 //

@@ -47,7 +47,7 @@ func (p *Policy) Stats() Stats {
 // sourceOf is what the plan of a bundle is made of. The plan must be made before the
 // calls of the policies are guarded: OPA plans functions by their names.
 func sourceOf(b *policydir.Bundle, store storage.Store) plan.Source {
-	return plan.Source{Compiler: b.Compiler, Store: store, Builtins: functions.URLBuiltins(), Replaced: functions.Called}
+	return plan.Source{Compiler: b.Compiler, Store: store, Builtins: functions.Own(), Replaced: functions.Called}
 }
 
 // prepare makes the plan. A plan that cannot be made is no error of the policies:

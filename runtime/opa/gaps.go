@@ -33,7 +33,7 @@ func planTests(ctx context.Context, b *policydir.Bundle, modules map[string]*ast
 	if compiler.Compile(modules); compiler.Failed() {
 		return nil
 	}
-	source := plan.Source{Compiler: compiler, Store: storeOf(b), Builtins: functions.URLBuiltins(), Replaced: functions.Called}
+	source := plan.Source{Compiler: compiler, Store: storeOf(b), Builtins: functions.Own(), Replaced: functions.Called}
 	p, err := plan.Prepare(ctx, source, "["+strings.Join(roots(modules), ", ")+"]")
 	if err != nil {
 		return nil

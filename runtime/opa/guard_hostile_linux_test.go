@@ -368,6 +368,7 @@ var hostileOwn = map[string][][]func(int) string{
 	"ambit.url.host":                   {{filled("http://")}, {func(n int) string { return `"http://` + strings.Repeat("a.", n/2-9) + `"` }}, {func(n int) string { return `"http://[` + strings.Repeat("0:", n/2-9) + `]"` }}, {func(n int) string { return `"http://` + strings.Repeat("0", n-18) + `"` }}},
 	"ambit.url.port":                   {{func(n int) string { return `"http://a:` + strings.Repeat("0", n-18) + `1"` }}, {func(n int) string { return `"http://a:` + strings.Repeat("9", n-18) + `"` }}},
 	"ambit.url.path":                   {{func(n int) string { return `"http://a` + strings.Repeat("/a", n/2-9) + `"` }}, {func(n int) string { return `"http://a/` + strings.Repeat("%41", n/3-9) + `"` }}, {func(n int) string { return `"http://a/` + strings.Repeat("%2f", n/3-9) + `"` }}},
+	"ambit.path.clean":                 {{func(n int) string { return `"` + strings.Repeat("a/", n/2-9) + `"` }}, {func(n int) string { return `"%` + strings.Repeat("25", n/2-9) + `2e"` }}, {func(n int) string { return `"` + strings.Repeat("%2525", n/5-9) + `"` }}},
 	"walk":                             {{func(n int) string { return strings.Repeat(`[1,`, 100) + numbers(n-1_000) + strings.Repeat("]", 100) }}},
 }
 

@@ -64,8 +64,8 @@ func TestOPABesidePolicies(t *testing.T) {
 // TestURLFunctionsAreOurs holds that a program which loads policies finds OPA as it was.
 func TestURLFunctionsAreOurs(t *testing.T) {
 	load(t, "o.rego", regotest.Org(usesURLs))
-	require.Len(t, functions.URLBuiltins(), 5)
-	for name := range functions.URLBuiltins() {
+	require.Len(t, functions.Own(), 10)
+	for name := range functions.Own() {
 		assert.Nil(t, ast.BuiltinMap[name])
 		assert.Nil(t, topdown.GetBuiltin(name))
 		assert.NotNil(t, functions.Builtin(name))
@@ -83,6 +83,15 @@ import data.ambit.policies.security
 
 test_denied if count(security.deny) == 1 with input.args.path as "https://evil/x"
 
+test_path if {
+	ambit.path.below("docs/a/b.md", "docs")
+	not ambit.path.below("docs/../b.md", "docs")
+	ambit.path.clean("docs//a/../b.md") == "docs/b.md"
+	ambit.path.base("docs/b.md") == "b.md"
+	ambit.path.ext("docs/b.md") == ".md"
+	not ambit.path.is_valid("../b.md")
+}
+
 test_replaced if count(security.deny) == 1 with input.args.path as "https://good/x" with ambit.url.host as "evil"
 
 test_broken if ambit.url.host(concat("", ["ev", input.x])) == "evil" with input.x as "il"
@@ -97,5 +106,5 @@ test_broken if ambit.url.host(concat("", ["ev", input.x])) == "evil" with input.
 		}
 	}
 	const in = "data.ambit.policies.security_test."
-	assert.Equal(t, map[string]bool{in + "test_denied": true, in + "test_replaced": true, in + "test_broken": false}, passed)
+	assert.Equal(t, map[string]bool{in + "test_denied": true, in + "test_path": true, in + "test_replaced": true, in + "test_broken": false}, passed)
 }

@@ -26,8 +26,8 @@ func Capabilities() *ast.Capabilities {
 		allowed[name] = true
 	}
 	c := ast.CapabilitiesForThisVersion()
-	c.Builtins = slices.DeleteFunc(c.Builtins, func(b *ast.Builtin) bool { return !allowed[b.Name] || URLBuiltins()[b.Name] != nil })
-	for _, b := range URLBuiltins() {
+	c.Builtins = slices.DeleteFunc(c.Builtins, func(b *ast.Builtin) bool { return !allowed[b.Name] || Own()[b.Name] != nil })
+	for _, b := range Own() {
 		c.Builtins = append(c.Builtins, b.Decl)
 	}
 	slices.SortFunc(c.Builtins, func(a, b *ast.Builtin) int { return strings.Compare(a.Name, b.Name) })

@@ -42,10 +42,10 @@ type guard struct {
 var parting = map[string]bool{"object.get": true, "max": true, "min": true, "minus": true, "walk": true, "internal.print": true}
 
 // Evaluated returns what a decision may call and OPA does not have: the
-// guarded functions, and those of URLs.
+// guarded functions, and those of Ambit.
 var Evaluated = sync.OnceValue(func() map[string]*topdown.Builtin {
 	all := maps.Clone(guardedBuiltins())
-	maps.Copy(all, URLBuiltins())
+	maps.Copy(all, Own())
 	return all
 })
 
@@ -115,7 +115,7 @@ type TooLargeError struct{ error }
 // Unwrap returns what the guard says.
 func (e TooLargeError) Unwrap() error { return e.error }
 
-// refusedCall is the error of a call that a guard, or a function of URLs, refuses.
+// refusedCall is the error of a call that a guard, or a function of Ambit, refuses.
 func refusedCall(name string, bctx topdown.BuiltinContext, err error) error {
 	return (&topdown.Error{Code: topdown.BuiltinErr, Message: name + ": " + err.Error(), Location: bctx.Location}).Wrap(err)
 }
@@ -220,11 +220,11 @@ func FindGuardable(x any) (calls GuardableCalls) {
 }
 
 // Called returns the function that a decision calls in place of the one that policies
-// name: its guard, or the function of URLs. It is nil for a function of OPA that
+// name: its guard, or the function of Ambit. It is nil for a function of OPA that
 // decisions call as it is.
 func Called(name string) *topdown.Builtin {
 	if b := guardedBuiltins()[guardRef(name).String()]; b != nil {
 		return b
 	}
-	return URLBuiltins()[name]
+	return Own()[name]
 }

@@ -1,39 +1,30 @@
-package functions
+package location
 
 import (
 	"errors"
 	"fmt"
 	"net/netip"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 )
 
-// validURL says that every question about a URL has an answer.
-func validURL(text string) bool {
-	u, err := parseURL(text)
-	if err != nil {
-		return false
-	}
-	_, pathErr := u.cleanPath()
-	_, portErr := u.effectivePort()
-	return pathErr == nil && portErr == nil
+// A URL is an absolute one, with a host and without user info.
+type URL struct {
+	Scheme string // in small letters
+	Host   string // as a client of Go connects to it, in one of its spellings
+	port   int    // 0: none is named
+	path   string // decoded
+	full   *url.URL
 }
 
-// An absoluteURL is a URL with a scheme and a host and without user info. Its host
-// is as a client of Go connects to it, in one of its spellings.
-type absoluteURL struct {
-	scheme, host string
-	port         int // 0: none is named
-	path         string
-}
-
-// parseURL reads a URL as net/url does. It refuses what a rule about parts of URLs
+// ParseURL reads a URL as net/url does. It refuses what a rule about parts of URLs
 // would be deceived by: user info, and hosts and ports that clients read in
 // different ways (SEMANTICS 7.5).
-func parseURL(text string) (*absoluteURL, error) {
+func ParseURL(text string) (*URL, error) {
 	u, err := url.Parse(text)
 	if err != nil {
 		if inner, ok := errors.AsType[*url.Error](err); ok {
@@ -57,7 +48,7 @@ func parseURL(text string) (*absoluteURL, error) {
 			return nil, fmt.Errorf("no port has the number %s", text)
 		}
 	}
-	return &absoluteURL{scheme: u.Scheme, host: host, port: port, path: u.Path}, nil
+	return &URL{Scheme: u.Scheme, Host: host, port: port, path: u.Path, full: u}, nil
 }
 
 // maxHost is how long a name may be, as RFC 1035 has it.
@@ -110,8 +101,8 @@ func isNumber(label string) bool {
 	}) < 0
 }
 
-// cleanPath returns the path. It refuses what servers resolve in different ways.
-func (u *absoluteURL) cleanPath() (string, error) {
+// Path returns the path, decoded, / when there is none. It refuses what servers resolve in different ways.
+func (u *URL) Path() (string, error) {
 	if !utf8.ValidString(u.path) || strings.ContainsFunc(u.path, unicode.IsControl) {
 		return "", errors.New("the path has a control character or is not UTF-8")
 	}
@@ -129,14 +120,72 @@ func (u *absoluteURL) cleanPath() (string, error) {
 // schemePorts are the ports of schemes.
 var schemePorts = map[string]int{"http": 80, "https": 443, "ws": 80, "wss": 443, "ftp": 21, "ssh": 22}
 
-// effectivePort returns the port to which a client connects.
-func (u *absoluteURL) effectivePort() (int, error) {
+// Port returns the port to which a client connects.
+func (u *URL) Port() (int, error) {
 	if u.port != 0 {
 		return u.port, nil
 	}
-	port, ok := schemePorts[u.scheme]
+	port, ok := schemePorts[u.Scheme]
 	if !ok {
-		return 0, fmt.Errorf("the URL names no port, and none is known for the scheme %s", u.scheme)
+		return 0, fmt.Errorf("the URL names no port, and none is known for the scheme %s", u.Scheme)
 	}
 	return port, nil
+}
+
+// ParsePlainURL is ParseURL for a URL whose path has no element that is empty or leads elsewhere, however it is
+// encoded. One slash may end the path.
+func ParsePlainURL(text string) (*URL, error) {
+	u, err := ParseURL(text)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := u.elements(); err != nil {
+		return nil, err
+	}
+	if rest := u.full.RawQuery + u.full.Fragment; u.path == "" && strings.ContainsAny(rest, `@\`) {
+		return nil, errors.New("a query or fragment stands right behind the host and has an @ or a backslash: some clients read another host")
+	}
+	return u, nil
+}
+
+// elements returns the elements of the path as they are written.
+func (u *URL) elements() ([]string, error) {
+	text := strings.TrimSuffix(strings.TrimPrefix(u.full.EscapedPath(), "/"), "/")
+	if text == "" {
+		if len(u.path) > 1 {
+			return nil, errors.New("the path has an empty element")
+		}
+		return nil, nil
+	}
+	if err := legible(text); err != nil {
+		return nil, err
+	}
+	list := strings.Split(text, "/")
+	if slices.Contains(list, "") || slices.ContainsFunc(list, isDots) {
+		return nil, errors.New(`the path has an element that is empty, "." or ".."`)
+	}
+	return list, nil
+}
+
+// IsPlace reports whether u has neither a query nor a fragment.
+func (u *URL) IsPlace() bool {
+	return u.full.RawQuery == "" && !u.full.ForceQuery && u.full.Fragment == ""
+}
+
+// Within reports whether u is a place or below it: scheme, host and port are the same, and the elements of the path
+// begin with those of the place. It is false where either is not plain.
+func (u *URL) Within(place *URL) bool {
+	mine, err := u.elements()
+	theirs, wrong := place.elements()
+	return err == nil && wrong == nil && u.Scheme == place.Scheme && u.Host == place.Host && u.knownPort() == place.knownPort() &&
+		begins(mine, theirs)
+}
+
+// knownPort is Port with 0 where there is no answer.
+func (u *URL) knownPort() int {
+	port, err := u.Port()
+	if err != nil {
+		return 0
+	}
+	return port
 }

@@ -1,4 +1,4 @@
-package functions
+package location
 
 import (
 	"net/url"
@@ -33,14 +33,14 @@ func TestURLs(t *testing.T) {
 		"http://xn--bcher-kva.example/b%C3%BCcher": {"http", "xn--bcher-kva.example", "80", "/bücher"},
 		"http://1password.com/":                    {"http", "1password.com", "80", "/"},
 	} {
-		u, err := parseURL(text)
+		u, err := ParseURL(text)
 		require.NoError(t, err, text)
-		path, err := u.cleanPath()
+		path, err := u.Path()
 		require.NoError(t, err, text)
-		port, err := u.effectivePort()
+		port, err := u.Port()
 		require.NoError(t, err, text)
-		assert.Equal(t, []string{want.scheme, want.host, want.port, want.path}, []string{u.scheme, u.host, strconv.Itoa(port), path}, text)
-		assert.True(t, validURL(text), text)
+		assert.Equal(t, []string{want.scheme, want.host, want.port, want.path}, []string{u.Scheme, u.Host, strconv.Itoa(port), path}, text)
+		assert.True(t, valid(text), text)
 	}
 }
 
@@ -96,9 +96,9 @@ func TestURLsThatDeceive(t *testing.T) {
 		"http://good.example:99999999999999999999/": "no port",
 		"http://good.example:8x/":                   "not a URL",
 	} {
-		_, err := parseURL(text)
+		_, err := ParseURL(text)
 		if assert.ErrorContains(t, err, want, text) {
-			assert.False(t, validURL(text), text)
+			assert.False(t, valid(text), text)
 		}
 	}
 }
@@ -109,18 +109,18 @@ func TestPathsThatDeceive(t *testing.T) {
 	for _, text := range []string{
 		"/a/../b", "/..", "/./a", "/%2e%2e/b", "/public%2F..%2Fadmin", `/public\..\admin`, "/public%5c..%5cadmin", "/a%00b", "/a%0ab", "/a%ffb",
 	} {
-		u, err := parseURL("http://good.example" + text)
+		u, err := ParseURL("http://good.example" + text)
 		if err == nil { // what Go refuses has no parts at all
-			_, err = u.cleanPath()
+			_, err = u.Path()
 		}
 		assert.Error(t, err, text)
-		assert.False(t, validURL("http://good.example"+text), text)
+		assert.False(t, valid("http://good.example"+text), text)
 	}
-	u, err := parseURL("odd://host/x")
+	u, err := ParseURL("odd://host/x")
 	require.NoError(t, err)
-	_, err = u.effectivePort()
+	_, err = u.Port()
 	assert.ErrorContains(t, err, "none is known for the scheme odd")
-	assert.False(t, validURL("odd://host/x"))
+	assert.False(t, valid("odd://host/x"))
 }
 
 // FuzzURL holds that a host is the one that net/url finds, in one spelling, and
@@ -132,28 +132,113 @@ func FuzzURL(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		if !validURL(text) {
+		if !valid(text) {
 			return
 		}
-		got, err := parseURL(text)
+		got, err := ParseURL(text)
 		require.NoError(t, err)
 		u, err := url.Parse(text)
 		require.NoError(t, err)
 		require.Nil(t, u.User)
-		port, err := got.effectivePort()
+		port, err := got.Port()
 		require.NoError(t, err)
-		path, err := got.cleanPath()
+		path, err := got.Path()
 		require.NoError(t, err)
-		host := got.host
+		host := got.Host
 		if strings.Contains(host, ":") {
 			host = "[" + host + "]"
 		} else if !strings.HasPrefix(u.Host, "[") {
 			require.Equal(t, strings.ToLower(strings.TrimSuffix(u.Hostname(), ".")), host)
 		}
-		again, err := parseURL((&url.URL{Scheme: got.scheme, Host: host + ":" + strconv.Itoa(port), Path: path}).String())
+		again, err := ParseURL((&url.URL{Scheme: got.Scheme, Host: host + ":" + strconv.Itoa(port), Path: path}).String())
 		require.NoError(t, err)
-		againPort, err := again.effectivePort()
+		againPort, err := again.Port()
 		require.NoError(t, err)
-		require.Equal(t, []string{got.scheme, got.host, strconv.Itoa(port), path}, []string{again.scheme, again.host, strconv.Itoa(againPort), again.path})
+		require.Equal(t, []string{got.Scheme, got.Host, strconv.Itoa(port), path}, []string{again.Scheme, again.Host, strconv.Itoa(againPort), again.path})
 	})
+}
+
+// valid says that every question about a URL has an answer.
+func valid(text string) bool {
+	u, err := ParseURL(text)
+	if err != nil {
+		return false
+	}
+	_, pathErr := u.Path()
+	_, portErr := u.Port()
+	return pathErr == nil && portErr == nil
+}
+
+// SEMANTICS 5.3.13
+func TestWithin(t *testing.T) {
+	const place = "https://docs.example.com/guide"
+	for text, want := range map[string]bool{
+		"https://docs.example.com/guide":                  true,
+		"https://docs.example.com/guide/":                 true,
+		"https://docs.example.com/guide/a":                true,
+		"https://docs.example.com/guide/a%20b?q=../..#f":  true,
+		"HTTPS://DOCS.Example.com./guide/a":               true,
+		"https://docs.example.com:443/guide/a":            true,
+		"https://docs.example.com/guide/@a":               true,
+		"https://docs.example.com/guidebook":              false,
+		"https://docs.example.com/Guide/a":                false,
+		"https://docs.example.com/":                       false,
+		"https://docs.example.com":                        false,
+		"http://docs.example.com/guide/a":                 false,
+		"https://docs.example.com:8443/guide/a":           false,
+		"https://docs.example.com.evil.example/guide":     false,
+		"https://evil.example/docs.example.com/guide":     false,
+		"https://user@docs.example.com/guide/a":           false,
+		"https://docs.example.com@evil.example/guide/a":   false,
+		"https://docs.example.com:443@evil.example/guide": false,
+		"https://docs.example.com%40evil.example/guide":   false,
+		`https://docs.example.com\@evil.example/guide/a`:  false,
+		`https:\\docs.example.com/guide/a`:                false,
+		"https://docs.example.com/guide/../admin":         false,
+		"https://docs.example.com/guide/%2e%2e/admin":     false,
+		"https://docs.example.com/guide/%252e%252e/admin": false,
+		"https://docs.example.com/guide/..%2fadmin":       false,
+		`https://docs.example.com/guide/..\admin`:         false,
+		"https://docs.example.com/guide/..;/admin":        false,
+		"https://docs.example.com/guide/./a":              false,
+		"https://docs.example.com/guide//a":               false,
+		"https://docs.example.com//guide/a":               false,
+		"https://docs.example.com/guide/a//":              false,
+		"https://docs.example.com/guide/a%00":             false,
+		"https://docs.example.com/guide/a\x00":            false,
+		"https://docs.example.com/guide%2Fa":              false,
+		"https://docs.example.com/guide;v=1/a":            false,
+		"https://d\u03BFcs.example.com/guide/a":           false,
+		"https://xn--dcs-lfc.example.com/guide/a":         false,
+		"https://docs.example\u3002com/guide/a":           false,
+		"//docs.example.com/guide/a":                      false,
+		"/guide/a":                                        false,
+		" https://docs.example.com/guide/a":               false,
+		"view-source:https://docs.example.com/guide/a":    false,
+		"": false,
+	} {
+		assert.Equal(t, want, within(t, text, place), text)
+	}
+	for text, want := range map[string]bool{
+		"https://docs.example.com?q=1":                     true,
+		"https://docs.example.com#a":                       true,
+		"https://docs.example.com?@evil.example/":          false,
+		"https://docs.example.com#@evil.example/":          false,
+		`https://docs.example.com?\@evil.example/`:         false,
+		"https://docs.example.com//evil.example/":          false,
+		"https://docs.example.com//":                       false,
+		"https://docs.example.com/?next=https://a.example": true,
+	} {
+		assert.Equal(t, want, within(t, text, "https://docs.example.com"), text)
+	}
+	assert.True(t, within(t, "https://[0:0::1]:8443/a", "https://[::1]:8443/"))
+	assert.True(t, within(t, "s3://bucket/a/b", "s3://bucket/a"), "a scheme without a known port")
+	assert.False(t, within(t, "s3://bucket:1/a/b", "s3://bucket/a"))
+}
+
+func within(t *testing.T, text, place string) bool {
+	at, err := ParsePlainURL(place)
+	require.NoError(t, err)
+	u, err := ParsePlainURL(text)
+	return err == nil && u.Within(at)
 }
