@@ -2,6 +2,7 @@ package consent
 
 import (
 	"errors"
+	"slices"
 	"time"
 )
 
@@ -59,6 +60,9 @@ func (b *Book) Decide(at time.Time, id string, a *Answer) Event {
 	}
 	if why != NotRejected {
 		e.Result.Rejection = why
+		if why == InvalidInput {
+			e.Result.Detail = a.Wrong(slices.Concat(r.Masked, proposed.Masked))
+		}
 		return e
 	}
 	e.Result.Entry = entry
@@ -127,7 +131,18 @@ func (r *Request) concerns(c *Call) bool {
 	return c.key() == grantKey{r.Session, r.Principal, r.Agent, r.Tool} && c.Pin == r.Pin
 }
 
-var errOffer = errors.New("the terms of the grant make no sense")
+// Wrong returns what is wrong with the offer of a, about a call of which members are masked; empty: nothing is.
+func (a *Answer) Wrong(masked []string) string {
+	if err := a.Offer.check(masked); err != nil {
+		return err.Error()
+	}
+	return ""
+}
+
+var (
+	errOffer  = errors.New("the terms of the grant make no sense")
+	errHidden = errors.New("a condition of the grant compares a sensitive member")
+)
 
 // check returns what is wrong with o (SEMANTICS 5.9).
 func (o *Offer) check(masked []string) error {
@@ -137,10 +152,14 @@ func (o *Offer) check(masked []string) error {
 	case o.Lasting == Once || o.Cover != CoverArgs:
 		return nil
 	case hides(o.Where, masked):
-		return errOffer
+		return errHidden
 	}
-	_, err := compileAll(o.Where)
-	return err
+	for i := range o.Where {
+		if err := o.Where[i].Check(); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // plain returns o without what has no effect (SEMANTICS 5.3).

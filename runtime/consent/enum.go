@@ -87,8 +87,12 @@ type Op uint8
 // The values of Op.
 const (
 	OpEqual   Op = iota // the member is equal to the value
-	OpPrefix            // the member is a string that begins with it
+	OpPrefix            // the member is a text that begins with the letters of the value
 	OpGreater           // the member is a number above it
+	OpBelow             // the member is the path of a file or folder inside of the folder
+	OpURL               // the member is the URL, or one below it
+	OpAtMost            // the member is a number that is equal or below
+	OpAtLeast           // the member is a number that is equal or above
 )
 
 // An EventKind says which fact an Event records.
@@ -121,7 +125,8 @@ var (
 	changeNames = [...]string{
 		"tool", "declaration", "args", "program", "preview", "principal", "session", "question", "expired", "request",
 	}
-	opNames    = [...]string{"eq", "prefix", "gt"}
+	opNames    = [...]string{"eq", "prefix", "gt", "below", "url", "le", "ge"}
+	opWords    = [...]string{"is", "begins with", "is above", "is below the folder", "is or is below the URL", "is at most", "is at least"}
 	eventNames = [...]string{
 		"", "asked", "answered", "reminded", "expired", "used", "mismatch", "cancelled", "grant_used", "revoked", "retired", "off",
 	}
@@ -193,7 +198,16 @@ func (c *Change) UnmarshalText(text []byte) error {
 	return enum.Parse("change", changeNames[:], text, c)
 }
 
-// String returns eq, prefix or gt.
+// Ops lists the comparisons of predicates, in the order of their values.
+func Ops() []Op {
+	all := make([]Op, len(opNames))
+	for i := range all {
+		all[i] = Op(i)
+	}
+	return all
+}
+
+// String returns eq, prefix, gt, below, url, le or ge.
 func (o Op) String() string { return enum.Name("comparison", opNames[:], o) }
 
 // MarshalText returns the name of o.

@@ -190,7 +190,7 @@ func (a *attempt) covers(g *grant) bool {
 	case CoverTool:
 		return true
 	case CoverArgs:
-		return !slices.ContainsFunc(g.where, func(m matcher) bool { return !m.meets(a.Call.Args) })
+		return !slices.ContainsFunc(g.where, func(m matcher) bool { return !m.answers(a.Call.Args) })
 	}
 	return g.Args == a.args
 }

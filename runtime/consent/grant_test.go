@@ -78,7 +78,7 @@ func TestCoverExactIsEqualArguments(t *testing.T) {
 	assert.False(t, d.matches(31, broken))
 }
 
-// SEMANTICS 5.3.6
+// SEMANTICS 5.3.6, 5.3.13
 func TestCoverArgsIsPredicatesThatAreAllMet(t *testing.T) {
 	for _, tc := range []struct {
 		name   string
@@ -96,12 +96,53 @@ func TestCoverArgsIsPredicatesThatAreAllMet(t *testing.T) {
 		{name: "greater than next to nothing", where: []consent.Predicate{where("n", consent.OpGreater, `1e-99999999`)}, yes: []string{`{"n":1e-9999999}`, `{"n":1}`}, not: []string{`{"n":0}`, `{"n":1e-999999999}`}},
 		{name: "pointer", where: []consent.Predicate{where("/a~1b/1/~0", consent.OpEqual, `1`)}, yes: []string{`{"a/b":[0,{"~":1}]}`, `{"a/b":[[9,9],{"x":{"y":[1]},"~":1}]}`}, not: []string{`{"a/b":[{"~":1}]}`, `{"a/b":{"1":{"~":2}}}`}},
 		{name: "all", where: []consent.Predicate{where("to", consent.OpEqual, `"a"`), where("n", consent.OpGreater, `3`)}, yes: []string{`{"to":"a","n":4}`}, not: []string{`{"to":"a","n":3}`, `{"to":"b","n":4}`}},
+		{name: "at most", where: []consent.Predicate{where("n", consent.OpAtMost, `50.00`)}, yes: []string{`{"n":50}`, `{"n":49.999}`, `{"n":-1e9}`}, not: []string{`{"n":50.0000000000000000001}`, `{"n":1e3}`, `{"n":"5"}`, `{}`}},
+		{name: "at least", where: []consent.Predicate{where("n", consent.OpAtLeast, `50`)}, yes: []string{`{"n":5e1}`, `{"n":51}`}, not: []string{`{"n":49.9999999999999999999}`, `{"n":null}`}},
+		{name: "between", where: []consent.Predicate{where("n", consent.OpAtLeast, `1`), where("n", consent.OpAtMost, `2`)}, yes: []string{`{"n":1}`, `{"n":2}`}, not: []string{`{"n":0}`, `{"n":3}`}},
+		{
+			name: "below", where: []consent.Predicate{where("to", consent.OpBelow, `"docs/"`)},
+			yes: []string{`{"to":"docs/a"}`, `{"to":"docs/sub/a.md"}`, `{"to":"docs/sub/"}`},
+			not: []string{
+				`{"to":"docs"}`, `{"to":"docs/"}`, `{"to":"docs-secret/a"}`, `{"to":"docs/../src/a"}`, `{"to":"docs/./a"}`, `{"to":"docs//a"}`, `{"to":"/docs/a"}`, `{"to":"DOCS/a"}`,
+				`{"to":"docs/%2e%2e/a"}`, `{"to":"docs/%252e%252e/a"}`, `{"to":"docs\\..\\a"}`, `{"to":"docs\\a"}`, `{"to":"docs/a\u0000"}`, `{"to":"docs/..;/a"}`, `{"to":5}`, `{"to":["docs/a"]}`, `{}`,
+			},
+		},
+		{
+			name: "url", where: []consent.Predicate{where("to", consent.OpURL, `"https://docs.example.com/guide"`)},
+			yes: []string{`{"to":"https://docs.example.com/guide"}`, `{"to":"HTTPS://Docs.Example.com:443/guide/a?b=c"}`},
+			not: []string{
+				`{"to":"https://docs.example.com@evil.example/guide"}`, `{"to":"https://docs.example.com.evil.example/guide"}`, `{"to":"https://a:b@docs.example.com/guide"}`,
+				`{"to":"http://docs.example.com/guide"}`, `{"to":"https://docs.example.com:8443/guide"}`, `{"to":"https://docs.example.com/guidebook"}`,
+				`{"to":"https://docs.example.com/guide/../a"}`, `{"to":"https://docs.example.com/guide/%2e%2e/a"}`, `{"to":"https://docs.example.com/guide//a"}`, `{"to":"/guide"}`, `{"to":1}`,
+			},
+		},
+		{
+			name: "prefix of what leads elsewhere", where: []consent.Predicate{where("to", consent.OpPrefix, `"docs/"`)},
+			yes: []string{`{"to":"docs/a..b/.c"}`, `{"to":"docs/a%20b"}`, `{"to":"docs/ and so on ..."}`},
+			not: []string{
+				`{"to":"docs/../a"}`, `{"to":"docs/.."}`, `{"to":"docs/./a"}`, `{"to":"docs/a\\..\\b"}`, `{"to":"docs/%2e%2e/a"}`, `{"to":"docs/%252E%252E%252Fa"}`, `{"to":"docs/..%5ca"}`, `{"to":"docs/\uff0e\uff0e/a"}`,
+				`{"to":"docs/..\u0000/a"}`, `{"to":"docs/%c0%ae%c0%ae/a"}`,
+			},
+		},
+		{name: "prefix of a URL", where: []consent.Predicate{where("to", consent.OpPrefix, `"https://docs.example.com"`)}, reject: true},
+		{name: "prefix of an encoded URL", where: []consent.Predicate{where("to", consent.OpPrefix, `"https:%2F/docs.example.com"`)}, reject: true},
+		{name: "below nothing", where: []consent.Predicate{where("to", consent.OpBelow, `""`)}, reject: true},
+		{name: "below the root", where: []consent.Predicate{where("to", consent.OpBelow, `"/"`)}, reject: true},
+		{name: "below what leads elsewhere", where: []consent.Predicate{where("to", consent.OpBelow, `"docs/../src"`)}, reject: true},
+		{name: "below a URL", where: []consent.Predicate{where("to", consent.OpBelow, `"https://docs.example.com"`)}, reject: true},
+		{name: "below a number", where: []consent.Predicate{where("to", consent.OpBelow, `1`)}, reject: true},
+		{name: "url with user info", where: []consent.Predicate{where("to", consent.OpURL, `"https://a@docs.example.com"`)}, reject: true},
+		{name: "url with a query", where: []consent.Predicate{where("to", consent.OpURL, `"https://docs.example.com/?a=b"`)}, reject: true},
+		{name: "url of a path", where: []consent.Predicate{where("to", consent.OpURL, `"docs.example.com"`)}, reject: true},
+		{name: "url that leads elsewhere", where: []consent.Predicate{where("to", consent.OpURL, `"https://docs.example.com/a/.."`)}, reject: true},
+		{name: "at most a text", where: []consent.Predicate{where("n", consent.OpAtMost, `"1"`)}, reject: true},
+		{name: "at least null", where: []consent.Predicate{where("n", consent.OpAtLeast, `null`)}, reject: true},
 		{name: "prefix of a number", where: []consent.Predicate{where("n", consent.OpPrefix, `1`)}, reject: true},
 		{name: "above a text", where: []consent.Predicate{where("n", consent.OpGreater, `"1"`)}, reject: true},
 		{name: "no JSON", where: []consent.Predicate{where("n", consent.OpEqual, `one`)}, reject: true},
 		{name: "no member", where: []consent.Predicate{where("", consent.OpEqual, `1`)}, reject: true},
 		{name: "no pointer", where: []consent.Predicate{where("/a~2", consent.OpEqual, `1`)}, reject: true},
-		{name: "no comparison", where: []consent.Predicate{where("n", consent.OpGreater+1, `1`)}, reject: true},
+		{name: "no comparison", where: []consent.Predicate{where("n", consent.OpAtLeast+1, `1`)}, reject: true},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			if tc.reject {

@@ -16,11 +16,12 @@ type Prospect struct {
 	Denials []Reason // with which the policy refuses the call; empty: it does not
 	Unknown string   // what could not be found out about the call; empty: nothing
 
+	Invalid string // what is wrong with the terms of a grant, or with edited arguments; empty: nothing
+
 	// Of an answer that edits the arguments:
-	Invalid string          // what is wrong with them; empty: nothing
-	Terms   *Terms          // that approvers would be asked about; nil: those that they are asked about now
-	Shown   json.RawMessage // the arguments as an approver sees them
-	Argv    []string        // of a command, the arguments of its program; nil: the tool has a handler
+	Terms *Terms          // that approvers would be asked about; nil: those that they are asked about now
+	Shown json.RawMessage // the arguments as an approver sees them
+	Argv  []string        // of a command, the arguments of its program; nil: the tool has a handler
 
 	Rewritten bool // the policy changes what the approver wrote: the answer would approve nothing
 }

@@ -193,12 +193,13 @@ func (o *Offer) predicates() []Predicate {
 	return o.Where
 }
 
-// width returns how much o covers: an empty list of predicates covers every call (SEMANTICS 5.3).
+// width returns how much o covers: an empty list of predicates covers every call, and so does an empty
+// prefix but for calls without a text there (SEMANTICS 5.3.8).
 func (o *Offer) width() GrantCover {
 	switch {
 	case o.Lasting == Once:
 		return CoverExact
-	case o.Cover == CoverArgs && len(o.Where) == 0:
+	case o.Cover == CoverArgs && (len(o.Where) == 0 || slices.ContainsFunc(o.Where, func(p Predicate) bool { return p.any() })):
 		return CoverTool
 	}
 	return o.Cover

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -44,7 +45,8 @@ func (p *pages) answer(q *request) error {
 			return nil
 		}
 	}
-	if err := rejected(p.exec.Decide(q.Context(), v.ID, a).Reason); err != nil {
+	res := p.exec.Decide(q.Context(), v.ID, a)
+	if err := rejected(res.Reason, res.Detail); err != nil {
 		return p.notTaken(q, err)
 	}
 	http.Redirect(q.w, q.Request, p.link.Approval(v.ID), http.StatusSeeOther)
@@ -87,11 +89,12 @@ func (p *pages) answerOf(q *request, v *view.Request) (a action.Answer, err erro
 	if text := f.Get("edit"); text != "" {
 		a.Edit = []byte(text)
 	}
-	return a, readGrant(f.Get, f["where"], v, &a)
+	return a, readGrant(f, v, &a)
 }
 
 // readGrant reads what an approval leaves behind.
-func readGrant(get func(string) string, where []string, v *view.Request, a *action.Answer) error {
+func readGrant(f url.Values, v *view.Request, a *action.Answer) error {
+	get, where := f.Get, f["where"]
 	wrong := func(detail string) error { return problem(httpguard.BadRequest, detail) }
 	if text := get("grant"); text != "" && a.Grant.UnmarshalText([]byte(text)) != nil {
 		return wrong("grant is once, duration or session")
@@ -116,8 +119,21 @@ func readGrant(get func(string) string, where []string, v *view.Request, a *acti
 			a.CoverArgs = append(a.CoverArgs, consent.Predicate{Member: m.Pointer, Op: consent.OpEqual, Value: m.json()})
 		}
 	}
-	if len(a.CoverArgs) == 0 || len(a.CoverArgs) != len(where) {
-		return wrong("choose at least one member that has to stay as it is")
+	if len(a.CoverArgs) != len(where) {
+		return wrong("where names a member whose value a grant may not compare")
+	}
+	for _, text := range f["condition"] {
+		if text == "" {
+			continue
+		}
+		p, err := consent.ParsePredicate(text)
+		if err != nil {
+			return wrong(err.Error())
+		}
+		a.CoverArgs = append(a.CoverArgs, p)
+	}
+	if len(a.CoverArgs) == 0 {
+		return wrong("choose at least one member that has to stay as it is, or write a condition")
 	}
 	return nil
 }
@@ -148,7 +164,7 @@ func refusedAs(f *consent.Prospect) error {
 	case f.Invalid != "":
 		return problem(httpguard.BadRequest, f.Invalid)
 	case f.Rejection != consent.NotRejected:
-		return rejected(f.Rejection)
+		return rejected(f.Rejection, "")
 	case len(f.Changed) > 0 || len(f.Denials) > 0:
 		return problem(httpguard.BindingMismatch, "")
 	}
@@ -208,7 +224,7 @@ func grantWords(v *view.Request, a *action.Answer) string {
 	case consent.CoverArgs:
 		parts := make([]string, len(a.CoverArgs))
 		for i, p := range a.CoverArgs {
-			parts[i] = fmt.Sprintf("%s is %s", p.Member, p.Value)
+			parts[i] = p.Words()
 		}
 		what = "calls of " + v.Tool + " in which " + strings.Join(parts, " and ")
 	}
@@ -236,7 +252,7 @@ type field struct{ Name, Value string }
 
 // hiddenFields repeats the fields of an answer for the second time that it comes.
 func hiddenFields(q *request) (list []field) {
-	for _, name := range []string{"decision", "binding", "message", "grant", "for", "cover", "where", "edit"} {
+	for _, name := range []string{"decision", "binding", "message", "grant", "for", "cover", "where", "condition", "edit"} {
 		for _, value := range q.PostForm[name] {
 			list = append(list, field{name, value})
 		}

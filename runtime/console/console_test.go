@@ -150,6 +150,26 @@ func TestReviewShowsWhatIsStored(t *testing.T) {
 	assert.NotEqual(t, "open", r.status(id))
 }
 
+// TestConditionsOnPage: an approver writes the conditions of a grant that no member of the call has as its value.
+func TestConditionsOnPage(t *testing.T) {
+	r := start(t)
+	alice := r.as("alice")
+	id := r.ask("send", "ada", "docs/a.md")
+	for condition, want := range map[string]string{
+		`text below`: "is not a member, a comparison and a JSON value", `text prefix "https://docs"`: "compare by url", `pin eq "1"`: "sensitive member",
+	} {
+		p := alice.answer(id, "decision", "approve", "grant", "session", "cover", "args", "condition", condition)
+		assert.Equal(t, 400, p.StatusCode, condition)
+		assert.Contains(t, p.text, want, condition)
+	}
+	review := alice.answer(id, "decision", "approve", "grant", "session", "cover", "args", "where", "/to", "condition", `text below "docs"`)
+	require.Equal(t, http.StatusOK, review.StatusCode)
+	assert.Contains(t, review.text, "in which /to is &#34;ada&#34; and text is below the folder &#34;docs&#34; by agent")
+	require.Equal(t, http.StatusSeeOther, alice.post("/approvals/"+id, hidden(review.text)).StatusCode)
+	assert.Equal(t, runtime.Completed, r.call("send", "ada", "docs/b.md").Kind)
+	assert.Contains(t, alice.get("/grants").text, "text is below the folder &#34;docs&#34;")
+}
+
 // TestBadAnswers: an answer that says too little or too much records nothing, and says why.
 func TestBadAnswers(t *testing.T) {
 	r := start(t)

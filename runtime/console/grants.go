@@ -1,7 +1,6 @@
 package console
 
 import (
-	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -84,10 +83,9 @@ func (p *pages) coverOf(g *consent.Grant) string {
 
 // conditions are predicates in words.
 func conditions(where []consent.Predicate) []string {
-	verbs := map[consent.Op]string{consent.OpEqual: "is", consent.OpPrefix: "begins with", consent.OpGreater: "is above"}
 	out := make([]string, len(where))
 	for i, p := range where {
-		out[i] = fmt.Sprintf("%s %s %s", p.Member, verbs[p.Op], p.Value)
+		out[i] = p.Words()
 	}
 	return out
 }

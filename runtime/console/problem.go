@@ -103,8 +103,8 @@ var acts = map[action.Code]string{
 }
 
 // rejected returns the refusal of an answer; nil when it was taken.
-func rejected(why consent.Rejection) error {
-	if p := httpguard.Rejected(why); p != nil {
+func rejected(why consent.Rejection, detail string) error {
+	if p := httpguard.Rejected(why, detail); p != nil {
 		return refusal{p}
 	}
 	return nil

@@ -90,7 +90,7 @@ func (e *Executor) resolve(ctx context.Context, requestID string, a action.Answe
 		c.finish(r)
 		return g.notRecorded(), nil
 	}
-	res := action.Resolution{Kind: result.Resolution, Reason: result.Rejection, Call: c.id, Missing: result.Missing, Granted: result.Granted, Rewritten: result.Rewritten}
+	res := action.Resolution{Kind: result.Resolution, Reason: result.Rejection, Detail: result.Detail, Call: c.id, Missing: result.Missing, Granted: result.Granted, Rewritten: result.Rewritten}
 	if result.Resolution == consent.Accepted {
 		if result.Status == consent.StatusApproved {
 			if c.progress.Approve() {

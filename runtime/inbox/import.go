@@ -119,7 +119,7 @@ func answered(res action.Resolution) CommandResult {
 		Rewritten: res.Rewritten,
 	}
 	if !out.Done {
-		out.Reason = res.Reason.String()
+		out.Reason, out.Error = res.Reason.String(), res.Detail
 	}
 	if res.Granted != nil {
 		out.Grant = res.Granted.ID

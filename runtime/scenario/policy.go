@@ -38,7 +38,7 @@ func (r *reader) parsePolicy(n *node) []policyRule {
 				when = string(n.appendJSON(nil))
 				r.mapping(n, "when", fields{
 					"tool": func(n *node) { r.string(n, "when.tool", &p.tool) },
-					"args": func(n *node) { p.where = r.predicates(n, "when.args", "eq", "gt", "prefix") },
+					"args": func(n *node) { p.where = r.predicates(n, "when.args") },
 				})
 			},
 			"decision": func(n *node) { r.decision(n, "decision", &p.decision) },

@@ -48,6 +48,7 @@ type detail struct {
 type resolution struct {
 	Resolution string      `json:"resolution"`
 	Reason     string      `json:"reason,omitempty"`
+	Detail     string      `json:"detail,omitempty"`
 	Call       *callResult `json:"call,omitempty"`
 }
 

@@ -149,7 +149,7 @@ func (sim *simulation) decide(call string, a action.Answer) any {
 	a.Binding = sim.terms[call] // the approver has looked
 	sim.mu.Unlock()
 	res := sim.exec.Decide(sim.context(), id, a)
-	out := &resolution{Resolution: res.Kind.String(), Reason: res.Reason.String()}
+	out := &resolution{Resolution: res.Kind.String(), Reason: res.Reason.String(), Detail: res.Detail}
 	if res.Outcome != nil {
 		out.Call = sim.answer(*res.Outcome)
 	}

@@ -118,7 +118,7 @@ func TestFaultsOfAFile(t *testing.T) {
 		"expect of a call":    {head + "  steps:\n  - approve: {request_for: c, by: b}\n    expect: {call: {outcom: executed}}\n", `cases.yaml:6:21: unknown key "outcom" in expect`, `did you mean "outcome"?`},
 		"final":               {head + "  final: {usd: {}}\n", `cases.yaml:4:11: unknown key "usd" in final`, `did you mean "used"?`},
 		"decision":            {head + "  policy:\n  - {decision: denied}\n", `cases.yaml:5:16: decision cannot be "denied"`, "use allow, ask, deny, modify or error"},
-		"comparison":          {head + "  policy:\n  - {when: {args: {n: {lt: 1}}}, decision: deny}\n", `cases.yaml:5:24: when.args.n compares by eq, gt or prefix, not by "lt"`, ""},
+		"comparison":          {head + "  policy:\n  - {when: {args: {n: {lt: 1}}}, decision: deny}\n", `cases.yaml:5:24: when.args.n compares by eq, prefix, gt, below, url, le or ge, not by "lt"`, ""},
 		"predicate":           {head + "  policy:\n  - {when: {args: {n: {gt: many}}}, decision: deny}\n", `cases.yaml:5:28: when.args: "n" cannot be compared by gt to "many"`, ""},
 		"set without modify":  {head + "  policy:\n  - {decision: deny, set: {a: 1}}\n", "cases.yaml:5:5: set belongs to decision: modify", "write decision: modify, or remove set"},
 		"same name":           {head + "- name: a\n", `cases.yaml:4:3: a second case is called "a"`, "give it a name of its own"},

@@ -68,8 +68,8 @@ func callFields() []string {
 
 func (*callStep) answers() []string     { return callFields() }
 func (*batchStep) answers() []string    { return nil }
-func (*approveStep) answers() []string  { return []string{"resolution", "reason", "call"} }
-func (*denyStep) answers() []string     { return []string{"resolution", "reason", "call"} }
+func (*approveStep) answers() []string  { return []string{"resolution", "reason", "detail", "call"} }
+func (*denyStep) answers() []string     { return []string{"resolution", "reason", "detail", "call"} }
 func (*revokeStep) answers() []string   { return []string{"resolution", "reason"} }
 func (*tamperStep) answers() []string   { return nil }
 func (setPolicyStep) answers() []string { return nil }
@@ -119,7 +119,7 @@ func (r *reader) parseApprove(n *node) operation {
 		"grant":       func(n *node) { r.choice(n, "approve.grant", &a.grant, "once", "duration", "session") },
 		"for":         func(n *node) { r.duration(n, "approve.for", &a.lasting) },
 		"cover":       func(n *node) { r.choice(n, "approve.cover", &a.cover, "exact", "args", "tool") },
-		"cover_args":  func(n *node) { a.where = r.predicates(n, "approve.cover_args", "eq", "prefix") },
+		"cover_args":  func(n *node) { a.where = r.predicates(n, "approve.cover_args") },
 		"edit":        func(n *node) { r.args(n, "approve.edit", &a.edit) },
 	}, "request_for", "by")
 	return a
@@ -183,7 +183,11 @@ func (r *reader) parseUndo(n *node) operation {
 func (r *reader) args(n *node, _ string, dst *[]byte) { *dst = n.appendJSON(nil) }
 
 // predicates reads {name: {op: value}}.
-func (r *reader) predicates(n *node, key string, ops ...string) []consent.Predicate {
+func (r *reader) predicates(n *node, key string) []consent.Predicate {
+	var ops []string
+	for _, op := range consent.Ops() {
+		ops = append(ops, op.String())
+	}
 	var out []consent.Predicate
 	if n.kind != kindMap {
 		r.report(n.pos, "write {name: {"+ops[0]+": value}}", "%s must be a mapping, not %s", key, n.kind)

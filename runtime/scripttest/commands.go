@@ -2,7 +2,6 @@ package scripttest
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
@@ -157,26 +156,16 @@ func (s *script) approve(ts *testscript.TestScript, neg bool, args []string) {
 		case "edit":
 			a.Edit = input(ts, value)
 		case "where":
-			a.CoverArgs = append(a.CoverArgs, predicate(ts, value))
+			var p consent.Predicate
+			if p, err = consent.ParsePredicate(value); err == nil {
+				a.CoverArgs = append(a.CoverArgs, p)
+			}
 		default:
 			ts.Fatalf("approve: %q is not grant=, for=, cover=, where= or edit=", arg)
 		}
 		ts.Check(err)
 	}
 	s.decide(ts, neg, args[0], a)
-}
-
-// predicate reads MEMBER=VALUE or MEMBER^=PREFIX.
-func predicate(ts *testscript.TestScript, text string) consent.Predicate {
-	member, value, ok := strings.Cut(text, "=")
-	if !ok || !json.Valid([]byte(value)) {
-		ts.Fatalf("approve: where=%s is not where=MEMBER=JSON or where=MEMBER^=JSON", text)
-	}
-	p := consent.Predicate{Member: member, Op: consent.OpEqual, Value: json.RawMessage(value)}
-	if name, prefix := strings.CutSuffix(member, "^"); prefix {
-		p.Member, p.Op = name, consent.OpPrefix
-	}
-	return p
 }
 
 // decide answers the request of a call.
@@ -187,12 +176,16 @@ func (s *script) decide(ts *testscript.TestScript, neg bool, call string, a acti
 	}
 	var res action.Resolution
 	s.perform(ts, func() { res = s.exec.Decide(context.Background(), id, a) })
-	fmt.Fprintln(ts.Stdout(), strings.TrimSpace(res.Kind.String()+" "+res.Reason.String()))
+	said := strings.TrimSpace(res.Kind.String() + " " + res.Reason.String())
+	if res.Detail != "" {
+		said += ": " + res.Detail
+	}
+	fmt.Fprintln(ts.Stdout(), said)
 	if res.Outcome != nil {
 		s.print(ts, res.Outcome)
 	}
 	if (res.Kind == consent.Rejected) != neg {
-		ts.Fatalf("the answer of %q was %s %s", a.By, res.Kind, res.Reason)
+		ts.Fatalf("the answer of %q was %s", a.By.ID, said)
 	}
 }
 

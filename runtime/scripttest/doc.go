@@ -18,16 +18,17 @@
 //	batch MODE FILE             make the calls of one message, parallel or sequential: a line "ID TOOL ARGS" each
 //	outcome ID KIND [REASON]    require how a call stands: completed, failed, denied, pending ...
 //	approve ID BY [KEY=VALUE]   answer the request of a call; with ! the answer must be rejected
-//	deny ID BY [MESSAGE]        the same
+//	deny ID BY [groups=G] [MESSAGE]
+//	                            the same
 //	advance DURATION            time passes
 //	now INSTANT                 time passes until an instant, such as 2026-03-01T09:30:00Z
 //	stop [STATE]                the model answers without a call; the run must then be in STATE, such as finished
 //	undo ID                     take the effects of a call back; with ! this must not succeed
 //	twice TOOL [ARGS]           make a call twice on equal state, and require the same; with ! a difference
 //
-// The keys of approve are grant (once, duration, session), for (a duration),
+// The keys of approve are groups (names of groups of BY, with commas between), grant (once, duration, session), for (a duration),
 // cover (exact, args, tool), edit (JSON or @FILE) and, for cover=args, where:
-// MEMBER=VALUE or MEMBER^=PREFIX with the value as JSON.
+// MEMBER OP JSON, as in 'where=path below "docs"', with the comparisons of docs/consent.md.
 //
 // The command twice checks a tool that is declared deterministic. Each time the
 // application is made anew, in the folder as it is, and everything is allowed. What

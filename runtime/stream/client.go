@@ -91,7 +91,7 @@ func (c *client) decide(ctx context.Context, d decision) (*answered, *httpguard.
 	if res.Kind != consent.Rejected {
 		return out, nil
 	}
-	return out, httpguard.Rejected(res.Reason)
+	return out, httpguard.Rejected(res.Reason, res.Detail)
 }
 
 func (d *decision) answer() (a action.Answer, err error) {

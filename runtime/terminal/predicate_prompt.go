@@ -11,6 +11,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/consent"
+	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
 // members returns the members of the arguments that a grant may name, in their
@@ -51,13 +52,13 @@ func (d *dialogue) alike(ctx context.Context) ([]consent.Predicate, error) {
 		d.printf("  %s\n", d.colour.yellow("There is no argument that a grant may name."))
 		return nil, nil
 	}
-	d.printf("  Name what has to stay as it is, of %s; or the beginning of a text, as in %s^=TEXT.\n",
-		Escape(strings.Join(names, ", ")), Escape(names[0]))
+	d.printf("  Name what has to stay as it is, of %s; or the beginning of a text, as in %s^=TEXT; or a condition, as in %s below \"FOLDER\", url, le, ge, gt.\n",
+		Escape(strings.Join(names, ", ")), Escape(names[0]), Escape(names[0]))
 	line, err := d.read(ctx, "alike in")
 	if err != nil {
 		return nil, err
 	}
-	where, err := predicates(line, values)
+	where, err := d.predicates(line, values)
 	if err != nil {
 		d.printf("  %s\n", d.colour.yellow(Escape(err.Error())))
 		return nil, nil
@@ -65,33 +66,59 @@ func (d *dialogue) alike(ctx context.Context) ([]consent.Predicate, error) {
 	return where, nil
 }
 
-// predicates reads "path^=docs/ mode": several are separated by spaces.
-func predicates(line string, values map[string]json.RawMessage) ([]consent.Predicate, error) {
+// predicates reads what later calls have in common with this one: NAME, NAME^=TEXT and NAME OP JSON, separated by spaces.
+func (d *dialogue) predicates(line string, values map[string]json.RawMessage) ([]consent.Predicate, error) {
 	var where []consent.Predicate
-	for _, word := range strings.Fields(line) {
-		name, prefix, isPrefix := strings.Cut(word, "^=")
-		value, known := values[name]
-		switch {
+	for line = strings.TrimSpace(line); line != ""; line = strings.TrimSpace(line) {
+		var p consent.Predicate
+		p, line = next(line, values)
+		switch value, known := values[p.Member]; {
 		case !known:
-			return nil, fmt.Errorf("there is no argument %q that a grant may name", name)
-		case isPrefix:
-			var text string
-			if json.Unmarshal(value, &text) != nil {
-				return nil, fmt.Errorf("%q is no text", name)
-			}
-			if !strings.HasPrefix(text, prefix) {
-				return nil, fmt.Errorf("%q of this call does not begin with %q", name, prefix)
-			}
-			begin, _ := json.Marshal(prefix) // a string always has a JSON form
-			where = append(where, consent.Predicate{Member: name, Op: consent.OpPrefix, Value: begin})
-		default:
-			where = append(where, consent.Predicate{Member: name, Op: consent.OpEqual, Value: value})
+			return nil, fmt.Errorf("there is no argument %q that a grant may name", p.Member)
+		case p.Op == consent.OpPrefix && !bytes.HasPrefix(value, []byte(`"`)):
+			return nil, fmt.Errorf("%q is no text", p.Member)
 		}
+		if err := p.Check(); err != nil {
+			return nil, err
+		}
+		met, err := p.Met(wire.Raw(d.r.Args))
+		if err == nil && !met {
+			err = fmt.Errorf("%q of this call does not fit: %s", p.Member, p.Words())
+		}
+		if err != nil {
+			return nil, err
+		}
+		where = append(where, p)
 	}
 	if len(where) == 0 {
 		return nil, fmt.Errorf("name at least one argument")
 	}
 	return where, nil
+}
+
+// next reads the first condition of a line, and returns what follows it.
+func next(line string, values map[string]json.RawMessage) (consent.Predicate, string) {
+	name, rest := cutWord(line)
+	if begin, prefix, ok := strings.Cut(name, "^="); ok {
+		text, _ := json.Marshal(prefix) // a string always has a JSON form
+		return consent.Predicate{Member: begin, Op: consent.OpPrefix, Value: text}, rest
+	}
+	p := consent.Predicate{Member: name, Value: values[name]}
+	word, behind := cutWord(rest)
+	var value json.RawMessage
+	decoder := json.NewDecoder(strings.NewReader(behind))
+	if p.Op.UnmarshalText([]byte(word)) != nil || decoder.Decode(&value) != nil {
+		p.Op = consent.OpEqual
+		return p, rest
+	}
+	p.Value = value
+	return p, behind[decoder.InputOffset():]
+}
+
+// cutWord returns the first word of a text, and what follows it.
+func cutWord(text string) (word, rest string) {
+	word, rest, _ = strings.Cut(strings.TrimSpace(text), " ")
+	return word, strings.TrimSpace(rest)
 }
 
 // stored says what an approval leaves behind.
@@ -127,11 +154,7 @@ func asks(rules []string) string {
 func conditions(where []consent.Predicate) []string {
 	out := make([]string, len(where))
 	for i, p := range where {
-		verb := "is"
-		if p.Op == consent.OpPrefix {
-			verb = "begins with"
-		}
-		out[i] = fmt.Sprintf("%s %s %s", p.Member, verb, p.Value)
+		out[i] = p.Words()
 	}
 	return out
 }

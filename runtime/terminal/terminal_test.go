@@ -87,8 +87,18 @@ func TestAnswers(t *testing.T) {
 		"no duration":                         {[]string{"e", "-5m", "e", "soon", "y"}, action.Answer{Approve: true}, "Write a duration such as 15m, or session."},
 		"no such argument":                    {[]string{"a", "pth", "y"}, action.Answer{Approve: true}, `there is no argument "pth" that a grant may name`},
 		"no text":                             {[]string{"a", "mode^=3", "y"}, action.Answer{Approve: true}, `"mode" is no text`},
-		"another text":                        {[]string{"a", "path^=/etc", "y"}, action.Answer{Approve: true}, `"path" of this call does not begin with "/etc"`},
-		"nothing alike":                       {[]string{"a", "", "y"}, action.Answer{Approve: true}, `name at least one argument`},
+		"another text":                        {[]string{"a", "path^=/etc", "y"}, action.Answer{Approve: true}, `"path" of this call does not fit: path begins with "/etc"`},
+		"below": {[]string{"a", `path below "docs" mode le 5 content`, "session", "y"}, action.Answer{
+			Approve: true, Grant: consent.ForSession, Cover: runtime.CoverArgs, CoverArgs: []consent.Predicate{
+				{Member: "path", Op: consent.OpBelow, Value: json.RawMessage(`"docs"`)},
+				{Member: "mode", Op: consent.OpAtMost, Value: json.RawMessage(`5`)},
+				{Member: "content", Op: consent.OpEqual, Value: json.RawMessage(`"one\ntwo\n"`)},
+			}}, `in which path is below the folder "docs" and mode is at most 5 and content is "one\ntwo\n" by "agent"`},
+		"not below":       {[]string{"a", `path below "src"`, "y"}, action.Answer{Approve: true}, `"path" of this call does not fit: path is below the folder "src"`},
+		"no folder":       {[]string{"a", `path below "docs/.."`, "y"}, action.Answer{Approve: true}, `the value for "path" is no folder`},
+		"prefix of a URL": {[]string{"a", "path^=https://docs", "y"}, action.Answer{Approve: true}, `compare by url`},
+
+		"nothing alike": {[]string{"a", "", "y"}, action.Answer{Approve: true}, `name at least one argument`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			test.want.By = operator.Program("alice")

@@ -36,8 +36,12 @@ func (a *Approvals[C]) Foresee(
 	ctx context.Context, request string, answer *consent.Answer, edit []byte, args wire.Value, text []byte, s *Subject,
 ) (p consent.Prospect) {
 	now := a.cfg.Sched.Now()
-	_, p.Rejection = a.Probe(now, request, answer)
+	var asked consent.Request
+	asked, p.Rejection = a.Probe(now, request, answer)
 	if settled := p.Rejection != consent.NotRejected && (edit == nil || p.Rejection != consent.TermsChanged); settled || !answer.Approve {
+		if p.Rejection == consent.InvalidInput {
+			p.Invalid = answer.Wrong(asked.Masked)
+		}
 		return p
 	}
 	if s == nil {

@@ -16,7 +16,7 @@ var rejections = map[consent.Rejection]Code{
 }
 
 // Rejected returns what the sender of an answer is told that was rejected; nil for one that was taken.
-func Rejected(why consent.Rejection) *Problem {
+func Rejected(why consent.Rejection, detail string) *Problem {
 	if why == consent.NotRejected {
 		return nil
 	}
@@ -24,7 +24,7 @@ func Rejected(why consent.Rejection) *Problem {
 	if !ok {
 		code = BadRequest
 	}
-	p := ProblemOf(code, "")
+	p := ProblemOf(code, detail)
 	p.Reason = why.String()
 	return p
 }

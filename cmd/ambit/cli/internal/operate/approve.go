@@ -29,7 +29,7 @@ func newApprovalsApprove() *cobra.Command {
 id of the request may be cut, as long as one request begins so, or left out and the
 call named with --call. With --grant it agrees to later calls too.`,
 		Example: `  ambit approvals approve 5XKQ --store ambit.db
-  ambit approvals approve 5XKQ --store ambit.db --grant duration --for 1h --cover args --where 'path prefix "docs/"'
+  ambit approvals approve 5XKQ --store ambit.db --grant duration --for 1h --cover args --where 'path below "docs"'
   ambit approvals approve 5XKQ --store ambit.db --edit '{"path": "a.md"}'`,
 		Args: cmdutil.OptionalPath,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -45,7 +45,7 @@ call named with --call. With --grant it agrees to later calls too.`,
 	cmd.Flags().StringVar(&v.Lasting, "grant", "once", "what is agreed to: once, duration or session")
 	cmd.Flags().DurationVar(&v.For, "for", 0, "how `long` a grant of --grant duration lasts")
 	cmd.Flags().StringVar(&v.Cover, "cover", "exact", "which calls a grant covers: exact, args or tool")
-	cmd.Flags().StringArrayVar(&where, "where", nil, "of --cover args, what has to hold, as `'MEMBER eq|prefix|gt JSON'`; may be repeated")
+	cmd.Flags().StringArrayVar(&where, "where", nil, "of --cover args, what has to hold, as `'MEMBER eq|prefix|below|url|gt|ge|le JSON'`; may be repeated")
 	cmd.Flags().StringVar(&edit, "edit", "", "other arguments to run instead, as `JSON` or @FILE")
 	cmd.Flags().StringVar(&shown, "binding", "", "of a request that was edited: how the `binding` begins that \"approvals show\" shows")
 	return cmd
@@ -68,9 +68,9 @@ func (v *commandVerb) terms(where []string, edit string) error {
 		return cmdutil.Usage("--grant duration and --for belong together", "for example --grant duration --for 1h")
 	}
 	for _, text := range where {
-		p, err := predicate(text)
+		p, err := consent.ParsePredicate(text)
 		if err != nil {
-			return err
+			return cmdutil.Usage("--where: "+err.Error(), `for example --where 'path below "docs"'`)
 		}
 		v.Where = append(v.Where, p)
 	}
@@ -88,20 +88,6 @@ func (v *commandVerb) terms(where []string, edit string) error {
 		v.Edit = json.RawMessage(edit)
 	}
 	return nil
-}
-
-// predicate reads one of --where.
-func predicate(text string) (p consent.Predicate, err error) {
-	const hint = `for example --where 'path prefix "docs/"'`
-	parts := strings.SplitN(text, " ", 3)
-	if len(parts) != 3 || !json.Valid([]byte(parts[2])) {
-		return p, cmdutil.Usage("--where: "+cmdutil.Quote(text)+" is not a member, a comparison and a JSON value", hint)
-	}
-	if err := p.Op.UnmarshalText([]byte(parts[1])); err != nil {
-		return p, cmdutil.Usage("--where: "+err.Error(), hint)
-	}
-	p.Member, p.Value = parts[0], json.RawMessage(parts[2])
-	return p, nil
 }
 
 func newApprovalsDeny() *cobra.Command {
