@@ -36,7 +36,8 @@
 // afterwards as before: effects elsewhere are not seen.
 //
 // Commands write what came of them to standard output, which the commands
-// stdout and cmp look at: for a call its id, kind, reason and message or output.
+// stdout and cmp look at: for a call its id, kind, reason and message or output. The log of a script, which go test
+// prints when the script fails and with -v, also has what no model is told: raw errors of handlers and policies, and panics.
 //
 //	call c1 file_write '{"path": "a.md", "content": "one"}'
 //	outcome c1 pending consent_required

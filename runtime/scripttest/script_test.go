@@ -103,3 +103,53 @@ func TestSetupFails(t *testing.T) {
 	scripttest.Setup(&p, scripttest.App{})
 	assert.Equal(t, broken, p.Setup(nil))
 }
+
+// TestLogHasRawErrors: the log of a script says what the handler returned, which its model is not told.
+func TestLogHasRawErrors(t *testing.T) {
+	var log strings.Builder
+	failing := func(dir string) ([]*runtime.Tool, error) {
+		tools, err := notes(filepath.Join(dir, "absent"))
+		return tools, err
+	}
+	p := testscript.Params{Files: []string{"testdata/failing.txtar"}}
+	scripttest.Setup(&p, scripttest.App{Tools: failing, Policy: ask, Session: engine.SessionConfig{Principal: "agent"}})
+	testscript.RunT(&loggedT{log: &log}, p)
+	assert.Contains(t, log.String(), "no such file or directory")
+	assert.Contains(t, log.String(), "c1 failed handler_error: ")
+}
+
+// loggedT runs scripts and keeps what they log.
+type loggedT struct {
+	testscript.T
+	log *strings.Builder
+}
+
+func (t *loggedT) Run(_ string, f func(testscript.T)) { f(t) }
+func (t *loggedT) Parallel()                          {}
+func (t *loggedT) Verbose() bool                      { return true }
+func (t *loggedT) Log(args ...any)                    { fmt.Fprintln(t.log, args...) }
+func (t *loggedT) FailNow()                           { panic(t.log.String()) }
+func (t *loggedT) Fatal(args ...any)                  { panic(fmt.Sprint(args...)) }
+
+// TestOptionsPerScript: each script has participants and options of its own, which its end closes.
+func TestOptionsPerScript(t *testing.T) {
+	var opened, closed atomic.Int64
+	p := testscript.Params{Files: []string{"testdata/failing.txtar", "testdata/two.txtar"}}
+	scripttest.Setup(&p, scripttest.App{
+		Tools: notes, Policy: ask, Session: engine.SessionConfig{Principal: "agent"},
+		PerScript: func(env *testscript.Env, dir string) ([]engine.Option, error) {
+			assert.Equal(t, env.WorkDir, dir)
+			opened.Add(1)
+			env.Defer(func() { closed.Add(1) })
+			return []engine.Option{engine.WithMaxInFlight(1)}, nil
+		},
+	})
+	var log strings.Builder
+	testscript.RunT(&loggedT{log: &log}, p)
+	assert.Equal(t, [2]int64{2, 2}, [2]int64{opened.Load(), closed.Load()}, log.String())
+
+	broken := errors.New("no database today")
+	p = testscript.Params{}
+	scripttest.Setup(&p, scripttest.App{Tools: notes, Policy: ask, PerScript: func(*testscript.Env, string) ([]engine.Option, error) { return nil, broken }})
+	require.EqualError(t, p.Setup(&testscript.Env{WorkDir: t.TempDir()}), "scripttest: no database today")
+}

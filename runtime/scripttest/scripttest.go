@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime/engine"
@@ -11,6 +12,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/internal/simclock"
 )
 
@@ -26,8 +28,12 @@ type App struct {
 	// Now is what the clock of a script shows at its beginning; zero:
 	// 2000-01-01T00:00:00Z.
 	Now time.Time
-	// Options are those of the executor. The clock is the script's.
+	// Options are those of the executor of every script. The clock is the script's. Scripts run in parallel: what one of them
+	// changes, such as a database, belongs into PerScript. Outputs are stored in memory unless engine.WithArtifacts is
+	// among the options; tools that are commands need engine.WithProcesses.
 	Options []engine.Option
+	// PerScript returns further options for the script that works in dir; nil: none. env.Defer closes what it has opened.
+	PerScript func(env *testscript.Env, dir string) ([]engine.Option, error)
 }
 
 // Setup adds the commands to scripts. What p.Setup did before it still does.
@@ -39,7 +45,7 @@ func Setup(p *testscript.Params, app App) {
 				return err
 			}
 		}
-		s, err := app.start(env.WorkDir)
+		s, err := app.start(env)
 		if err != nil {
 			return fmt.Errorf("scripttest: %w", err)
 		}
@@ -59,6 +65,7 @@ type key struct{}
 // A script is what belongs to one script.
 type script struct {
 	app     *App
+	env     *testscript.Env
 	dir     string
 	clock   *simclock.Clock
 	exec    *engine.Executor
@@ -66,9 +73,13 @@ type script struct {
 	run     *engine.Run
 
 	requests map[string]string // by call id
+
+	mu     sync.Mutex
+	faults []*action.CallError // that the log of the script has not told yet
 }
 
-func (a *App) start(dir string) (*script, error) {
+func (a *App) start(env *testscript.Env) (*script, error) {
+	dir := env.WorkDir
 	if a.Tools == nil || a.Policy == nil {
 		return nil, errors.New("the application has no tools or no policy: set both")
 	}
@@ -84,13 +95,20 @@ func (a *App) start(dir string) (*script, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &script{app: a, dir: dir, clock: simclock.New(), requests: map[string]string{}}
+	s := &script{app: a, env: env, dir: dir, clock: simclock.New(), requests: map[string]string{}}
 	if !a.Now.IsZero() {
 		s.clock = simclock.At(a.Now)
 	}
 	opts := append([]engine.Option{
-		engine.WithPendingRequests(), engine.WithPolicyTimeout(time.Minute), engine.WithArtifacts(new(runtime.MemoryArtifacts)),
+		engine.WithPendingRequests(), engine.WithPolicyTimeout(time.Minute), engine.WithArtifacts(new(runtime.MemoryArtifacts)), engine.WithErrorHandler(s.keep),
 	}, a.Options...)
+	if a.PerScript != nil {
+		own, err := a.PerScript(env, dir)
+		if err != nil {
+			return nil, err
+		}
+		opts = append(opts, own...)
+	}
 	if s.exec, err = engine.NewExecutor(reg, policy, append(opts, engine.WithClock(s.clock))...); err != nil {
 		return nil, err
 	}
@@ -99,8 +117,29 @@ func (a *App) start(dir string) (*script, error) {
 	return s, err
 }
 
-// perform runs f, and lets virtual time pass until f has returned.
-func (s *script) perform(ts *testscript.TestScript, f func()) { ts.Check(s.clock.Perform(f)) }
+// perform runs f, and lets virtual time pass until f has returned. The log gets the faults of that time.
+func (s *script) perform(ts *testscript.TestScript, f func()) {
+	ts.Check(s.clock.Perform(f))
+	s.tell(ts)
+}
+
+// keep keeps a fault for the log.
+func (s *script) keep(fault *action.CallError) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.faults = append(s.faults, fault)
+}
+
+// tell writes to the log of the script what its model is not told: raw errors of handlers and policies, and panics.
+func (s *script) tell(ts *testscript.TestScript) {
+	_ = s.exec.Flush(context.Background()) // its context does not end
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, fault := range s.faults {
+		ts.Logf("%v", fault)
+	}
+	s.faults = nil
+}
 
 // end closes the run. It abandons a handler that does not return: the script has
 // ended.

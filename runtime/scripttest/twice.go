@@ -30,7 +30,7 @@ func (s *script) twice(ts *testscript.TestScript, neg bool, args []string) {
 	var outs [2]runtime.Outcome
 	var left [2]map[string][]byte
 	for i := range outs {
-		one, err := s.app.with(func(*runtime.Registry) (runtime.Policy, error) { return runtime.PolicyFunc(allow), nil }).start(s.dir)
+		one, err := s.app.with(func(*runtime.Registry) (runtime.Policy, error) { return runtime.PolicyFunc(allow), nil }).start(s.env)
 		ts.Check(err)
 		one.perform(ts, func() { outs[i] = one.run.Turn(engine.TurnConfig{}).Execute(context.Background(), in) })
 		if id := outs[i].RequestID; outs[i].Kind == runtime.Pending {

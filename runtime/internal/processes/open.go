@@ -57,7 +57,7 @@ func (s *Set) open(t *tools.Tool, cfg *Config) (*Command, error) {
 	case d == nil:
 		return nil, errors.New("it has the code of a command and no declaration of one: make it with NewCommandTool")
 	case cfg.Runner == nil:
-		return nil, errors.New("it is a command and the executor has no runner of processes: give it one, as package host does")
+		return nil, errors.New("it is a command and the executor has no runner of processes: give one with engine.WithProcesses, as package host does, or with runtimetest.FakeRunner in a test")
 	}
 	c := &Command{set: s, tool: t, declared: d, code: t.Hooks.Command, grace: cmp.Or(d.StopGrace, DefaultGrace)}
 	c.spec = d.Spec(t.OutputLimit(), t.Deadline())
@@ -136,7 +136,7 @@ func (c *Command) setCaches(cfg *Config) error {
 		return nil
 	}
 	if cfg.Caches == "" {
-		return errors.New("it declares caches and the executor has no folder for them: give it one, as package host does")
+		return errors.New("it declares caches and the executor has no folder for them: set Caches of engine.WithProcesses, as package host does")
 	}
 	root, err := filepath.Abs(cfg.Caches)
 	if err != nil {
