@@ -15,7 +15,8 @@ import (
 // A row is one line of the table of arguments.
 type row struct {
 	name string
-	text string // one line, or several
+	text string // one line, or several; safe to show
+	line string // one line that still has to be escaped, for a message
 	cut  int    // characters that are not shown
 }
 
@@ -46,7 +47,7 @@ func Fill(message string, arguments []byte) string {
 	values := map[string]string{}
 	if all, err := rows(arguments, false); err == nil {
 		for _, r := range all {
-			values[r.name] = oneLine(r.text)
+			values[r.name] = r.line
 		}
 	}
 	return placeholder.ReplaceAllStringFunc(message, func(match string) string {
@@ -60,7 +61,7 @@ func collect(d *json.Decoder, name string, whole bool, out *[]row) error {
 	if err != nil {
 		return err
 	}
-	add := func(text string) { *out = append(*out, row{name: name, text: text}) }
+	add := func(text string) { *out = append(*out, row{name: name, text: text, line: text}) }
 	switch v := token.(type) {
 	case json.Delim:
 		return collectMany(d, v, name, whole, out)
@@ -92,7 +93,8 @@ func collectMany(d *json.Decoder, begin json.Delim, name string, whole bool, out
 	}
 	end, err := d.Token()
 	if len(*out) == before && name != "" {
-		*out = append(*out, row{name: name, text: fmt.Sprintf("%v%v", begin, end)})
+		empty := fmt.Sprintf("%v%v", begin, end)
+		*out = append(*out, row{name: name, text: empty, line: empty})
 	}
 	return err
 }
@@ -116,11 +118,13 @@ func quote(text string) string { return legible.Quote(text) }
 
 // textRow shows a string: quoted when it is one line, else line by line.
 func textRow(name, text string, whole bool) row {
-	r := row{name: name}
+	r := row{name: name, line: legible.JSON(text)}
 	runes := []rune(text)
 	if n := len(runes) - headLength - tailLength; n > 0 && !whole {
 		r.cut = n
-		text = fmt.Sprintf("%s\n... %d characters are not shown ...\n%s", string(runes[:headLength]), n, string(runes[len(runes)-tailLength:]))
+		head, left, tail := string(runes[:headLength]), fmt.Sprintf("... %d characters are not shown ...", n), string(runes[len(runes)-tailLength:])
+		text = head + "\n" + left + "\n" + tail
+		r.line = legible.JSON(head) + left + legible.JSON(tail)
 	}
 	if body, end := strings.CutSuffix(text, "\n"); strings.Contains(body, "\n") {
 		lines := strings.Split(body, "\n")

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"regexp"
 	"strconv"
+	"strings"
 	"testing"
 	"unicode"
 	"unicode/utf8"
@@ -118,4 +119,21 @@ func FuzzEscape(f *testing.F) {
 			require.True(t, c == ' ' || unicode.IsGraphic(c) && !unicode.IsSpace(c) && !unicode.IsControl(c), "%U", c)
 		}
 	})
+}
+
+// TestMessageIsEscapedOnce: a value in a message is escaped once, and on one line.
+func TestMessageIsEscapedOnce(t *testing.T) {
+	for value, want := range map[string]string{
+		`"ada"`:                          `Mail "ada"?`,
+		`"bob\u001b[2J"`:                 `Mail "bob\u001b[2J"?`,
+		`"bob\nerror: all is lost"`:      `Mail "bob\nerror: all is lost"?`,
+		`"\u202egnp.exe"`:                `Mail "\u{202E}gnp.exe"?`,
+		`"bob\u001b[2J\nerror: is lost"`: `Mail "bob\u001b[2J\nerror: is lost"?`,
+		`12.50`:                          `Mail 12.50?`,
+		`[]`:                             `Mail []?`,
+	} {
+		assert.Equal(t, want, terminal.Escape(terminal.Fill("Mail {to}?", []byte(`{"to":`+value+`}`))))
+	}
+	long := terminal.Fill("Mail {to}?", []byte(`{"to":"`+strings.Repeat("a", 4000)+`"}`))
+	assert.Contains(t, long, `a"... 2000 characters are not shown ..."a`)
 }
