@@ -17,7 +17,7 @@ type CallError struct {
 	Reason runtime.Reason // ReasonNone: the call was not affected
 	Err    error
 	Panic  any    // value of a panic, when there was one
-	Stack  []byte // of that panic
+	Stack  []byte // of a panic, also of one that Err tells of
 
 	// Text describes the fault without its call and without sensitive values; empty: the text of Err or
 	// Panic does.

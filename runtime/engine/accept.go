@@ -14,27 +14,25 @@ import (
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
-// accept makes what the handler returned the outcome of the call. Code that may hang, such as the
-// text of an error, runs before progress.Decide, while the deadline of the call still applies.
-func (c *call) accept(late bool) *result {
-	var e result
-	c.handlerResult(&e)
+// accept makes e, what the handler returned, the outcome of the call. Code that may hang, such as an artifact
+// store, runs before progress.Decide, while a deadline still applies.
+func (c *call) accept(e *result, late bool) *result {
 	if late {
 		c.timeOut(lifecycle.Moment{})
-		c.recordLate(&e)
+		c.recordLate(e)
 		return workerDone
 	}
 	if c.tool.Spec.Artifact != nil {
-		c.storeArtifact(&e)
+		c.storeArtifact(e)
 	}
 	e.cause = lifecycle.ByReturn
 	if e.outcome.Kind == runtime.Completed {
 		c.reportElsewhere()
 		if len(c.exec.participants) > 0 {
-			commit{c}.run(&e)
+			commit{c}.run(e)
 		}
 	}
-	c.finishInTime(&e)
+	c.finishInTime(e)
 	return workerDone
 }
 

@@ -5,6 +5,7 @@ import (
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/internal/deadline"
+	"github.com/ambit-tools/ambit/runtime/internal/errmark"
 	"github.com/ambit-tools/ambit/runtime/internal/outcomes"
 	"github.com/ambit-tools/ambit/runtime/internal/simhooks"
 	"github.com/ambit-tools/ambit/runtime/internal/tools"
@@ -72,16 +73,20 @@ func (c *call) recordStart(d time.Duration) *result {
 }
 
 // attempts runs the handler until it need not, or must not, be run again. All attempts are one
-// call: they share its slot, its consent and its claims.
+// call: they share its slot, its consent and its claims. The deadline of an attempt bounds what its error's methods and
+// the encoding of its output take (SEMANTICS 6.1.10): both run before progress.Return.
 func (c *call) attempts() *result {
 	for {
 		if r := c.invoke(); r != nil {
 			return r
 		}
+		var e result
+		c.handlerResult(&e)
+		transient := c.worker.Scratch.err != nil && errmark.IsTransient(c.worker.Scratch.err)
 		late := c.progress.Return(c.tool.MayRetryTimeout(c.progress.Life.Attempt()))
-		wait, again := c.retry(late)
+		wait, again := c.retry(&e, late, transient)
 		if !again {
-			return c.accept(late)
+			return c.accept(&e, late)
 		}
 		if c.exec.sched.WaitFor(c.done(), wait) {
 			return workerDone
@@ -127,25 +132,26 @@ func (c *call) invoke() *result {
 	c.exec.tally.Running.Add(1)
 	defer c.exec.tally.Running.Add(-1)
 	c.values.Outputs, c.worker.Scratch.err = c.tool.Hooks.Run(c.progress.Scope.Context(), c.values.Final)
+	c.worker.Scratch.err = usercode.Bound(c.worker.Scratch.err)
 	return nil
 }
 
-// retry reports whether the handler is run again, and after what wait. What the attempt did is then
-// rolled back.
-func (c *call) retry(late bool) (wait time.Duration, again bool) {
-	if !c.tool.MayRetry(c.progress.Life.Attempt(), late, c.worker.Scratch.err) || c.progress.Scope.Aborted() {
+// retry reports whether the handler is run again after an attempt with the result e, and after what wait. What the
+// attempt did is then rolled back.
+func (c *call) retry(e *result, late, transient bool) (wait time.Duration, again bool) {
+	if !c.tool.MayRetry(c.progress.Life.Attempt(), late, transient) || c.progress.Scope.Aborted() {
 		return 0, false
 	}
 	wait = tools.Backoff(c.tool.Spec.Retry, c.progress.Life.Attempt())
-	return wait, c.progress.HasBudget(wait+c.turn.minimum) && c.rollBackAttempt()
+	return wait, c.progress.HasBudget(wait+c.turn.minimum) && c.rollBackAttempt(e)
 }
 
 // rollBackAttempt rolls back what the present attempt did and records that there will be another. It
 // reports false when the call has ended, or the rollback failed.
-func (c *call) rollBackAttempt() bool {
+func (c *call) rollBackAttempt(e *result) bool {
 	var text string
-	if err := c.worker.Scratch.err; err != nil && c.exec.emitsEvents() {
-		text = c.redactText(usercode.ErrorText(err))
+	if e.fault != nil && c.exec.emitsEvents() {
+		text = c.redactText(e.fault.Text)
 	}
 	if !c.progress.RollBack(c.ctx) {
 		return false

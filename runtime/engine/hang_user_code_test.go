@@ -73,6 +73,60 @@ func TestTextsThatHang(t *testing.T) {
 	})
 }
 
+// A wrapper is an error whose Unwrap method is a function.
+type wrapper func() error
+
+func (wrapper) Error() string   { return "wrapped" }
+func (w wrapper) Unwrap() error { return w() }
+
+// An hourOutput is an output that takes its time to be encoded.
+type hourOutput struct{}
+
+func (hourOutput) Walk(w wire.Visitor) {
+	time.Sleep(time.Hour)
+	wire.Raw(`{}`).Walk(w)
+}
+
+// TestResultsAreReadWithinTheDeadline: the methods of an error and the encoding of an output are code of the tool, which
+// the deadline of the tool bounds. An error that wraps itself ends nothing but its call.
+// SEMANTICS 6.1.10
+func TestResultsAreReadWithinTheDeadline(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		slowly := func() error { time.Sleep(time.Hour); return nil }
+		var cycle error
+		cycle = wrapper(func() error { return cycle })
+		short := func(s *runtime.Spec) { s.Deadline = 500 * time.Millisecond }
+		retried := func(s *runtime.Spec) { s.Idempotent, s.Retry = true, &runtime.Retry{Max: 1} }
+		fails := func(name string, err error, change ...func(*runtime.Spec)) *runtime.Tool {
+			return readTool(func(context.Context, *readInput) (*readOutput, error) { return nil, err }, append(change, short, named(name))...)
+		}
+		text := textFunc(func() string { time.Sleep(time.Hour); return "at last" })
+		r := newRigWith(t, runtime.PolicyFunc(allowAll), []*runtime.Tool{
+			fails("text", text), fails("text_retried", text, retried), fails("unwrap", wrapper(slowly)), fails("unwrap_retried", wrapper(slowly), retried),
+			fails("public", runtime.Public("slow", text)), fails("cycle", cycle), fails("cycle_retried", cycle, retried),
+			readTool(func(context.Context, *readInput) (*readOutput, error) { panic(text) }, short, named("panics")),
+			runtime.NewDynamicTool(&runtime.Spec{Name: "output", Deadline: 500 * time.Millisecond}, anyCodec{},
+				func(context.Context, wire.Value) (wire.Value, error) { return hourOutput{}, nil }),
+		})
+		for _, tool := range []string{"text", "text_retried", "unwrap", "unwrap_retried", "public", "panics", "output"} {
+			input := goodInput
+			if tool == "output" {
+				input = `{}`
+			}
+			start := time.Now()
+			out := r.turn().Execute(t.Context(), callOf(tool, tool, input))
+			assert.Equal(t, runtime.TimedOut, out.Kind, tool)
+			assert.Equal(t, 500*time.Millisecond, time.Since(start), tool)
+		}
+		for _, tool := range []string{"cycle", "cycle_retried"} {
+			out := r.turn().Execute(t.Context(), callOf(tool, tool, goodInput))
+			assert.Equal(t, runtime.ReasonHandlerError, out.Reason, tool)
+		}
+		time.Sleep(3 * time.Hour) // the late results
+		require.NoError(t, r.exec.Shutdown(t.Context()))
+	})
+}
+
 // A codec is a Codec that does something first.
 type codec func()
 

@@ -13,7 +13,6 @@ import (
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/engine"
 	"github.com/ambit-tools/ambit/runtime/journal"
-	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
 // shortDeadline gives a tool 20 ms for an attempt.
@@ -70,15 +69,15 @@ func TestTheClockJudgesAHandler(t *testing.T) {
 	}
 }
 
-// A slowOutput lets time pass while it is encoded.
-type slowOutput struct {
-	readOutput
-	encode func()
+// slowArtifacts lets time pass while an output is stored.
+type slowArtifacts struct {
+	runtime.MemoryArtifacts
+	put func()
 }
 
-func (v *slowOutput) Walk(w wire.Visitor) {
-	v.encode()
-	v.readOutput.Walk(w)
+func (s *slowArtifacts) Put(ctx context.Context, ref runtime.ArtifactRef, data []byte) error {
+	s.put()
+	return s.MemoryArtifacts.Put(ctx, ref, data)
 }
 
 // TestAResultInTimeBecomesTheOutcome: time that the engine takes for the result after
@@ -102,23 +101,15 @@ func TestAResultInTimeBecomesTheOutcome(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var clock *lateClock
-			once := false
-			spec := &runtime.Spec{Name: "slow", Effect: runtime.SideEffectRead}
-			shortDeadline(spec)
-			tool := runtime.NewTool(spec, &readInputRule, func(context.Context, *readInput) (*slowOutput, error) {
-				return &slowOutput{encode: func() {
-					if once {
-						return
-					}
-					once = true
-					if tc.timer {
-						clock.jump(tc.passes)
-					} else {
-						clock.pass(tc.passes)
-					}
-				}}, nil
-			})
-			r, c := late(t, tool, engine.WithMinimumBudget(0))
+			store := &slowArtifacts{put: func() {
+				if tc.timer {
+					clock.jump(tc.passes)
+				} else {
+					clock.pass(tc.passes)
+				}
+			}}
+			tool := readTool(okRead, named("slow"), shortDeadline, func(s *runtime.Spec) { s.Artifact = &runtime.Artifact{Over: 1} })
+			r, c := late(t, tool, engine.WithMinimumBudget(0), engine.WithArtifacts(store))
 			clock = c
 			out := r.run().Turn(engine.TurnConfig{Budget: tc.budget}).Execute(t.Context(), callOf("c1", "slow", goodInput))
 			assert.Equal(t, tc.kind, out.Kind, out.Message)

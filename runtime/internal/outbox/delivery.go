@@ -10,6 +10,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/internal/lockorder"
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
+	"github.com/ambit-tools/ambit/runtime/internal/usercode"
 )
 
 // A Delivery gives events to sinks, outcomes to observers and faults to the error handler, none of
@@ -62,7 +63,26 @@ func (d *Delivery) sinkFailed(s runtime.Sink, ev *runtime.Event, err error) {
 // Report passes a fault to the error handler, if there is one. It does not wait for it.
 func (d *Delivery) Report(f *action.CallError) {
 	if d.OnFault != nil {
+		addStack(f)
 		d.faults.Add(&f)
+	}
+}
+
+// addStack gives a fault the stack of the panic that its error wraps.
+func addStack(f *action.CallError) {
+	err := f.Err
+	for range 8 { // what the engine wraps around it
+		switch e := err.(type) {
+		case *usercode.Panicked:
+			if f.Stack == nil {
+				f.Stack = e.Stack
+			}
+			return
+		case interface{ Unwrap() error }:
+			err = e.Unwrap()
+		default:
+			return
+		}
 	}
 }
 

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime"
-	"github.com/ambit-tools/ambit/runtime/internal/errmark"
 )
 
 // The defaults of a Retry whose fields are zero (SEMANTICS section 8).
@@ -16,16 +15,16 @@ const (
 )
 
 // MayRetry reports whether the handler may be run again after a number of attempts, of which the
-// last one was late or returned err: only that of an idempotent tool, after a timeout or a transient
+// last one was late or returned a transient error: only that of an idempotent tool, after a timeout or such an
 // error (SEMANTICS section 6.2).
-func (t *Tool) MayRetry(attempts int, late bool, err error) bool {
+func (t *Tool) MayRetry(attempts int, late, transient bool) bool {
 	if !t.repeats(attempts) {
 		return false
 	}
 	if late {
 		return t.Spec.Retry.OnTimeout
 	}
-	return err != nil && errmark.IsTransient(err)
+	return transient
 }
 
 // MayRetryTimeout reports whether a handler that runs past its deadline gets a grace: whether it

@@ -240,25 +240,23 @@ func TestPlace(t *testing.T) {
 // says so, a timeout.
 // SEMANTICS 6.2.2
 func TestRetries(t *testing.T) {
-	transient, bad := runtime.Transient(errors.New("busy")), errors.New("bad")
 	tool := of(t, &runtime.Spec{Idempotent: true, Retry: &runtime.Retry{Max: 2}})
-	assert.True(t, tool.MayRetry(1, false, transient))
-	assert.True(t, tool.MayRetry(2, false, fmt.Errorf("still: %w", transient)))
-	assert.False(t, tool.MayRetry(3, false, transient))
-	assert.False(t, tool.MayRetry(1, false, bad))
-	assert.False(t, tool.MayRetry(1, false, nil))
-	assert.False(t, tool.MayRetry(1, true, transient), "it does not declare on_timeout")
+	assert.True(t, tool.MayRetry(1, false, true))
+	assert.True(t, tool.MayRetry(2, false, true))
+	assert.False(t, tool.MayRetry(3, false, true))
+	assert.False(t, tool.MayRetry(1, false, false))
+	assert.False(t, tool.MayRetry(1, true, true), "it does not declare on_timeout")
 	assert.False(t, tool.MayRetryTimeout(1))
 	assert.True(t, tool.MayRerun(2))
 	assert.False(t, tool.MayRerun(3))
 	tool = of(t, &runtime.Spec{Idempotent: true, Retry: &runtime.Retry{Max: 1, OnTimeout: true}})
-	assert.True(t, tool.MayRetry(1, true, nil))
+	assert.True(t, tool.MayRetry(1, true, false))
 	assert.True(t, tool.MayRetryTimeout(1))
 	assert.False(t, tool.MayRetryTimeout(2))
 	tool.Spec.Idempotent = false
-	assert.False(t, tool.MayRetry(1, false, transient) || tool.MayRetryTimeout(1) || tool.MayRerun(1))
+	assert.False(t, tool.MayRetry(1, false, true) || tool.MayRetryTimeout(1) || tool.MayRerun(1))
 	tool.Spec.Idempotent, tool.Spec.Retry = true, nil
-	assert.False(t, tool.MayRetry(1, false, transient) || tool.MayRetryTimeout(1) || tool.MayRerun(1))
+	assert.False(t, tool.MayRetry(1, false, true) || tool.MayRetryTimeout(1) || tool.MayRerun(1))
 }
 
 // TestBackoff: the wait doubles up to its cap, and half of it is random.

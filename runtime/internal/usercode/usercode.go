@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"strconv"
 )
 
 // ErrExited is the error of code that ended its goroutine with runtime.Goexit.
@@ -19,10 +20,54 @@ func Call(f func() error) (err error) {
 			err = Panic(v)
 		}
 	}()
-	if err = f(); err != nil {
+	if err = Bound(f()); err != nil {
 		err = &Error{ErrorText(err), err}
 	}
 	return err
+}
+
+// maxChain is how many errors one error may wrap.
+const maxChain = 1000
+
+// Bound returns err, or an error with its text where err wraps so many errors, or itself, that errors.Is and errors.As would
+// not end.
+func Bound(err error) error {
+	if err == nil {
+		return nil
+	}
+	if left := maxChain; !chainEnds(err, &left) {
+		return errors.New(ErrorText(err) + " (an error that wraps more than " + strconv.Itoa(maxChain) + " errors, or itself)")
+	}
+	return err
+}
+
+// chainEnds reports whether err wraps at most left errors. A panic in a method of an error counts as an end: who unwraps it
+// recovers.
+func chainEnds(err error, left *int) (ends bool) {
+	defer func() {
+		if recover() != nil {
+			ends = true
+		}
+	}()
+	for err != nil {
+		if *left--; *left < 0 {
+			return false
+		}
+		switch e := err.(type) {
+		case interface{ Unwrap() error }:
+			err = e.Unwrap()
+		case interface{ Unwrap() []error }:
+			for _, one := range e.Unwrap() {
+				if !chainEnds(one, left) {
+					return false
+				}
+			}
+			return true
+		default:
+			return true
+		}
+	}
+	return true
 }
 
 // A Panicked is a recovered panic, with the stack that panicked.
@@ -42,9 +87,12 @@ func Catch(p **Panicked) {
 // while the panicking stack is still in place.
 func Recovered(v any) *Panicked { return &Panicked{v, debug.Stack()} }
 
+// Error returns the value of the panic. The stack is apart: it belongs on no line that a person reads.
+func (p *Panicked) Error() string { return fmt.Sprintf("panic: %v", p.Value) }
+
 // Panic returns the error for the panic value v, with the stack of the panic. The deferred function
 // that recovered v calls it.
-func Panic(v any) error { return fmt.Errorf("panic: %v\n%s", v, debug.Stack()) }
+func Panic(v any) error { return Recovered(v) }
 
 // An Error is an error that user code returned, with its text.
 type Error struct {
