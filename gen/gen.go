@@ -77,6 +77,19 @@ func editorSchema(files []OutputFile, name string) ([]OutputFile, error) {
 	return append(files, OutputFile{name, content}), nil
 }
 
+// A Place is what has a name in Go besides the one in the declaration.
+type Place = ir.Place
+
+// Places lists the members, constants and types of a declaration with their names in Go. The error is a
+// [dsl.Diagnostics] when the declaration cannot be generated.
+func Places(f *dsl.File) ([]Place, error) {
+	p, err := ir.Build(f)
+	if err != nil {
+		return nil, err
+	}
+	return p.Places(), nil
+}
+
 // PatternFault says what is wrong with a pattern, if anything, and what to do
 // about it: for [dsl.WithPatterns].
 func PatternFault(pattern string) (fault, hint string) { return ir.PatternFault(pattern) }

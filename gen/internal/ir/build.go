@@ -19,6 +19,7 @@ func Build(f *dsl.File) (*Package, error) {
 	if err := b.errs.Err(); err != nil {
 		return nil, err
 	}
+	b.pkg.file, b.pkg.named = f, b.named
 	return b.pkg, nil
 }
 

@@ -37,31 +37,35 @@ func (b *builder) intEnum(t *Type, s *dsl.Schema, at site) {
 	b.fixups = append(b.fixups, func() { b.nameConstants(t, s) })
 }
 
-// nameConstants names the values of an enum, in their order, when the names that
-// users chose are all taken: a value added at the end renames no other.
+// nameConstants names the values of an enum, when the names that users chose are all taken.
 func (b *builder) nameConstants(t *Type, s *dsl.Schema) {
-	own := map[string]bool{}
-	for _, v := range t.Enum {
+	all := make([]spelled, len(t.Enum))
+	for i, v := range t.Enum {
 		value := v.Text
 		if t.Kind == KindIntEnum {
 			value = strconv.FormatInt(v.Int, 10)
 		}
-		for _, candidate := range valueNames(value) {
-			name := t.Name + candidate
-			if own[name] {
-				continue // of another value
-			}
+		all[i] = spelledValue(value)
+	}
+	for i, candidate := range distinguish(all) {
+		for _, name := range append([]string{candidate}, all[i].others...) {
+			name = t.Name + name
 			if _, taken := b.scope.taken[name]; taken {
-				name = t.Name + "Value" + candidate
+				name = t.Name + "Value" + strings.TrimPrefix(name, t.Name)
 			}
 			if _, taken := b.scope.taken[name]; !taken {
-				v.GoName = name
+				t.Enum[i].GoName = name
 				break
 			}
 		}
-		own[v.GoName] = true
-		b.declare(b.scope, v.GoName, fmt.Sprintf("the value %q", value), s.Pos)
+		b.declare(b.scope, t.Enum[i].GoName, fmt.Sprintf("the value %q", all[i].name), s.Pos)
 	}
+}
+
+// spelledValue is what a value may be called after the name of its type.
+func spelledValue(value string) spelled {
+	names := valueNames(value)
+	return spelled{name: value, plain: names[0], others: names[1:]}
 }
 
 // valueNames are what the constant of a value may be called after the name of

@@ -25,6 +25,9 @@ type Package struct {
 	Declared []byte   // policy/ambit_gen/data.json
 	Schemas  []byte   // policy/ambit_gen/schemas.json: input and output of every tool as they are published
 	Envelope []byte   // policy/ambit_gen/ambit.schema.json: the input of any tool, its arguments unknown
+
+	file  *dsl.File
+	named map[*dsl.NamedSchema]*Type // what declared schemas became
 }
 
 // A Tool is one declared tool.

@@ -1,7 +1,9 @@
 package ir_test
 
 import (
+	"maps"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -119,24 +121,28 @@ func TestHostileNames(t *testing.T) {
 	require.ErrorContains(t, err, "is not a tool name")
 }
 
-// TestFieldNames pins the names of fields whose plain names meet: the first keeps its own, so
-// that a member added later renames none.
+// TestFieldNames names members in every order alike: of those that would share a name the one that is spelled so
+// keeps it.
 func TestFieldNames(t *testing.T) {
-	members := []string{"+1", "-1", "a-b", "a_b", "ab", "AB", "id", "ID", "Id", "walk", "walk_value", "Walk", "1", "x", "X", "a b", "a.b", "~1"}
-	want := []string{"X1", "Minus1", "AB", "AUnderscoreB", "Ab", "UpperAB", "ID", "UpperID", "Id", "WalkValue", "WalkUnderscoreValue", "UpperWalk",
-		"Upper1", "X", "UpperX", "ASpaceB", "ADotB", "Tilde1"}
-	for n := range members {
+	want := map[string]string{
+		"+1": "Plus1", "-1": "Minus1", "1": "Upper1", "~1": "Tilde1",
+		"a-b": "AHyphenB", "a_b": "AUnderscoreB", "a b": "ASpaceB", "a.b": "ADotB", "AB": "UpperAB", "ab": "LowerAb",
+		"id": "LowerId", "ID": "ID", "Id": "UpperId", "x": "LowerX", "X": "X",
+		"walk": "LowerWalk", "walk_value": "WalkUnderscoreValue", "Walk": "UpperWalk",
+	}
+	members := slices.Sorted(maps.Keys(want))
+	for range 20 {
 		var all []*dsl.Property
-		for _, name := range members[:n+1] {
+		for _, name := range members {
 			all = append(all, property(name, dsl.Schema{Type: dsl.TypeString}))
 		}
 		p, err := ir.Build(declare(all...))
 		require.NoError(t, err)
-		var got []string
 		for _, f := range p.Tools[0].Input.Fields {
-			got = append(got, f.GoName)
+			assert.Equal(t, want[f.Name], f.GoName, f.Name)
 		}
-		assert.Equal(t, want[:n+1], got)
+		members = append(members[5:], members[:5]...)
+		slices.Reverse(members[:9])
 	}
 }
 

@@ -3,6 +3,7 @@ package ir
 import (
 	"go/token"
 	"go/types"
+	"slices"
 	"strconv"
 	"unicode"
 
@@ -59,6 +60,74 @@ func (s *scope) unique(name string) string {
 	}
 	s.taken[free] = holder{}
 	return free
+}
+
+// A spelled is a name of the declaration with what it may be called in Go: plainly, and from
+// the shortest to one that no other name has.
+type spelled struct {
+	name, plain string
+	others      []string
+}
+
+// exact reports whether the plain name in Go is spelled as the declaration spells it.
+func (s spelled) exact() bool { return s.name == s.plain }
+
+// candidates are all names that s may have in Go, the plain one first.
+func (s spelled) candidates() []string {
+	all := []string{s.plain}
+	for _, other := range s.others {
+		if !slices.Contains(all, other) {
+			all = append(all, other)
+		}
+	}
+	return all
+}
+
+// distinguish gives each name of a list its name in Go, whatever their order. Of names that would have
+// the same one the name that is spelled so keeps it, and all others are called by what sets them apart: a name that is
+// added takes no name that code knows for another, unless it is that name itself.
+func distinguish(all []spelled) []string {
+	having := map[string][]int{} // who may have a name
+	collides := make([]bool, len(all))
+	var join func(i int)
+	enter := func(i int, candidate string) {
+		having[candidate] = append(having[candidate], i)
+		if len(having[candidate]) > 1 {
+			for _, other := range having[candidate] {
+				if all[other].plain == candidate {
+					join(other)
+				}
+			}
+		}
+	}
+	join = func(i int) {
+		if collides[i] || all[i].exact() {
+			return
+		}
+		collides[i] = true
+		for _, candidate := range all[i].candidates()[1:] {
+			enter(i, candidate)
+		}
+	}
+	for i, s := range all {
+		enter(i, s.plain)
+	}
+	out := make([]string, len(all))
+	for i, s := range all {
+		out[i] = s.plain
+		if !collides[i] {
+			continue
+		}
+		candidates := s.candidates()
+		out[i] = candidates[len(candidates)-1]
+		for _, candidate := range candidates[1:] {
+			if len(having[candidate]) == 1 {
+				out[i] = candidate
+				break
+			}
+		}
+	}
+	return out
 }
 
 // lower makes an exported name unexported: fileRead, urlFetch, id.

@@ -1,6 +1,7 @@
 package ir
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -56,9 +57,9 @@ func (b *builder) object(t *Type, s *dsl.Schema, at site) {
 	in := at.inside(t)
 	b.addRule(t, site{owner: in.owner, rule: in.rule + "Rule"}, &Rule{Object: rule})
 
-	fields := newFieldScope()
-	for _, p := range s.Properties {
-		t.Fields = append(t.Fields, b.field(p, slices.Contains(s.Required, p.Name), fields, in))
+	names, extra := fieldNames(s)
+	for i, p := range s.Properties {
+		t.Fields = append(t.Fields, b.field(p, slices.Contains(s.Required, p.Name), names[i], in))
 	}
 	t.Beside = besides(t.Fields)
 	b.members(t, rule)
@@ -74,7 +75,7 @@ func (b *builder) object(t *Type, s *dsl.Schema, at site) {
 		t.Extra = b.element(s.Additional, in.member("Extra", "one undeclared member of "+in.called()))
 	}
 	if t.Extra != nil {
-		t.ExtraName = fields.unique("Extra")
+		t.ExtraName = extra
 	}
 }
 
@@ -97,7 +98,7 @@ func (b *builder) compose(t *Type, s *dsl.Schema, rule *wire.ObjectRule, at site
 	table.Hidden = b.holdsSecrets(s)
 	rule.Schema = table
 	t.Rule.Patterns = b.patternsOf(table)
-	if get(s.Source, "patternProperties") != nil || get(s.Source, "unevaluatedProperties") != nil {
+	if opens(s) {
 		rule.Open, t.Extra = true, &Type{Kind: KindRaw}
 	}
 }
@@ -172,7 +173,7 @@ func (b *builder) members(t *Type, rule *wire.ObjectRule) {
 	}
 }
 
-func (b *builder) field(p *dsl.Property, required bool, fields *scope, in site) *Field {
+func (b *builder) field(p *dsl.Property, required bool, name string, in site) *Field {
 	f := &Field{Name: p.Name, Doc: fieldDoc(p.Schema), Schema: p.Schema, Presence: Optional}
 	switch {
 	case required:
@@ -189,7 +190,7 @@ func (b *builder) field(p *dsl.Property, required bool, fields *scope, in site) 
 		b.addRule(f.Type, at, &Rule{String: b.stringRule(s, at)})
 		return f
 	}
-	f.GoName = fields.field(p.Name)
+	f.GoName = name
 	f.Type = b.lower(s, in.member(f.GoName, called))
 	if required {
 		b.fixups = append(b.fixups, func() { b.refuseRequired(p, f.Type) })
@@ -207,30 +208,42 @@ func (b *builder) refuseRequired(p *dsl.Property, t *Type) {
 	}
 }
 
-// newFieldScope returns the fields of a struct, which has generated methods.
-func newFieldScope() *scope {
-	return &scope{taken: map[string]holder{"Walk": {}, "ReadMember": {}}}
+// fieldNames names the fields of a struct: those of the members, and the one that holds members that are
+// not declared, if there are any.
+func fieldNames(s *dsl.Schema) (members []string, extra string) {
+	var all []spelled
+	for _, p := range s.Properties {
+		all = append(all, spelledMember(p.Name))
+	}
+	all = append(all, spelled{plain: "Extra", others: []string{"Extra2", "ExtraMembers", "UndeclaredMembers"}})
+	if s.Closed && !opens(s) {
+		return distinguish(all[:len(s.Properties)]), ""
+	}
+	names := distinguish(all)
+	return names[:len(s.Properties)], names[len(s.Properties)]
 }
 
-// field takes a name for the field of a member. Where an earlier member has the plain one,
-// the name says what tells the two apart: of +1 and -1 the second is Minus1.
-func (s *scope) field(member string) string {
-	name := dsl.GoName(member)
-	if name == "Walk" || name == "ReadMember" {
-		name += "Value"
-	}
-	if _, taken := s.taken[name]; !taken {
-		return s.unique(name)
-	}
-	for _, other := range valueNames(member) {
-		if name = other; !unicode.IsUpper([]rune(name)[0]) {
-			name = "X" + name
+// opens reports whether another keyword than additionalProperties lets an object have members that are not declared.
+func opens(s *dsl.Schema) bool {
+	return s.Composed && (get(s.Source, "patternProperties") != nil || get(s.Source, "unevaluatedProperties") != nil)
+}
+
+// spelledMember is what the field of a member may be called. A struct has methods Walk and ReadMember.
+func spelledMember(name string) spelled {
+	field := func(name string) string {
+		if name == "Walk" || name == "ReadMember" {
+			return name + "Value"
 		}
-		if _, taken := s.taken[name]; !taken {
-			break
+		if !unicode.IsUpper([]rune(name)[0]) {
+			return "X" + name
 		}
+		return name
 	}
-	return s.unique(name)
+	s := spelled{name: name, plain: field(dsl.GoName(name))}
+	for _, other := range valueNames(name) {
+		s.others = append(s.others, field(other))
+	}
+	return s
 }
 
 // tuple completes a struct with a field per element.
@@ -264,6 +277,7 @@ func (b *builder) union(t *Type, s *dsl.Schema, at site) {
 	b.announce(t, s, at)
 	rule := &wire.UnionRule{Tag: s.Tag, Sensitive: s.Sensitive}
 	b.addRule(t, site{owner: at.inside(t).owner, rule: lower(t.Name) + "Rule"}, &Rule{Union: rule})
+	names := variantNames(s)
 	for _, branch := range s.OneOf {
 		if branch.Ref != "" {
 			b.refuseSensitive(branch, "mark the oneOf, or what $ref names, with x-sensitive", "a branch of oneOf beside its $ref")
@@ -282,7 +296,7 @@ func (b *builder) union(t *Type, s *dsl.Schema, at site) {
 			b.errorf(branch.Pos, "give each branch its own", "two branches of oneOf have %s: %q", s.Tag, tag)
 			continue
 		}
-		name := at.name + dsl.GoName(tag)
+		name := at.name + cmp.Or(names[tag], dsl.GoName(tag))
 		v := b.lower(branch, site{name: name, inner: true, rule: lower(name) + "Rule", doc: fmt.Sprintf("the %s whose %s is %s", t.Name, s.Tag, tag)})
 		rule.Values = append(rule.Values, tag)
 		t.Variants = append(t.Variants, &Variant{Tag: tag, Type: v})
@@ -292,6 +306,24 @@ func (b *builder) union(t *Type, s *dsl.Schema, at site) {
 			}
 		})
 	}
+}
+
+// variantNames are what the types of the branches are called after the union, by their tags. A branch that is a
+// reference has the name of what it refers to.
+func variantNames(s *dsl.Schema) map[string]string {
+	var all []spelled
+	for _, branch := range s.OneOf {
+		if tag, ok := tagValue(branch, s.Tag); ok {
+			v := spelledValue(tag)
+			v.plain = dsl.GoName(tag)
+			all = append(all, v)
+		}
+	}
+	names := map[string]string{}
+	for i, name := range distinguish(all) {
+		names[all[i].name] = name
+	}
+	return names
 }
 
 // refuseSensitive reports x-sensitive where a walk of the value could not mark

@@ -37,6 +37,9 @@ func compared(d *project.Declaration, against string) ([]finding, error) {
 	if was, is := pins(old), pins(d.File); was != nil && is != nil {
 		breaks = append(breaks, evolution.Stale(old, d.File, was, is)...)
 	}
+	if was, is := places(old), places(d.File); was != nil && is != nil {
+		breaks = append(breaks, evolution.InGo(old, d.File, was, is)...)
+	}
 	for _, b := range breaks {
 		text := fmt.Sprintf("breaks %s: %s", strings.Join(b.For, ", "), b.Text)
 		if b.Tool != "" {
@@ -66,6 +69,16 @@ func pins(f *dsl.File) map[string]string {
 	all := make(map[string]string, len(tools))
 	for _, t := range tools {
 		all[t.Spec.Name] = t.Spec.Pin
+	}
+	return all
+}
+
+// places are what has a name in Go in a declaration; nil where no code can be generated from it, which is
+// said elsewhere.
+func places(f *dsl.File) []gen.Place {
+	all, err := gen.Places(f)
+	if err != nil {
+		return nil
 	}
 	return all
 }
