@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime/process"
+	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
 // Suffix is what the name of the file has behind that of the store.
@@ -111,8 +112,8 @@ func Read(path string, now time.Time) ([]Beat, error) {
 	if len(text) > maxSize {
 		return nil, fmt.Errorf("%s has more than %d bytes", path, maxSize)
 	}
-	if err := json.Unmarshal(text, &c); err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
+	if bad := wire.Unmarshal(text, wire.Limits{Size: maxSize}, &c); bad != nil {
+		return nil, fmt.Errorf("%s: %s", path, bad[0])
 	}
 	if age := now.Sub(c.Written); age > fresh || age < -fresh {
 		return nil, nil

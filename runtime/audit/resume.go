@@ -9,6 +9,8 @@ import (
 
 	"golang.org/x/mod/sumdb/note"
 	"golang.org/x/mod/sumdb/tlog"
+
+	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
 // resumeWord is the first line of the note of a resume point, so that it is no note of a log.
@@ -62,7 +64,7 @@ func OpenResume(signed []byte, signer note.Signer) (*Resume, error) {
 	}
 	word, body, _ := bytes.Cut(text, []byte("\n"))
 	var r Resume
-	if err := json.Unmarshal(body, &r); string(word) != resumeWord || err != nil {
+	if string(word) != resumeWord || wire.Unmarshal(body, wire.Limits{Size: len(body) + 1}, &r) != nil {
 		return nil, fmt.Errorf("%w: it is another note", ErrResume)
 	}
 	if signer.KeyHash() == r.Key && signer.Name() == r.Origin {

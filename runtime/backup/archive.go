@@ -12,6 +12,8 @@ import (
 	"path/filepath"
 	"regexp"
 	"time"
+
+	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
 // The names of the files in a backup.
@@ -183,11 +185,12 @@ func checkManifest(in io.Reader, found []File) (*Manifest, error) {
 		return nil, fmt.Errorf("%w: %w", ErrDamaged, err)
 	}
 	var m Manifest
-	if err := json.Unmarshal(text, &m); err != nil {
-		return nil, fmt.Errorf("%w: its manifest cannot be read: %w", ErrDamaged, err)
-	}
-	if m.Version != manifestVersion {
+	bad := wire.Unmarshal(text, wire.Limits{Size: maxManifest}, &m)
+	if m.Version != manifestVersion && (bad == nil || m.Version > 0) {
 		return nil, fmt.Errorf("the backup has version %d, and this program knows %d: use the ambit that has written it", m.Version, manifestVersion)
+	}
+	if bad != nil {
+		return nil, fmt.Errorf("%w: its manifest cannot be read: %s", ErrDamaged, bad[0])
 	}
 	if len(m.Files) != len(found) {
 		return nil, fmt.Errorf("%w: it has %d files, and its manifest %d", ErrDamaged, len(found), len(m.Files))

@@ -6,6 +6,7 @@ import (
 	"net/http"
 
 	"github.com/ambit-tools/ambit/runtime/internal/httpguard"
+	"github.com/ambit-tools/ambit/runtime/internal/wording"
 )
 
 // policy is what a browser may do with a page: nothing that is not from this host, and no frame of it in
@@ -25,12 +26,13 @@ func setHeaders(h http.Header) {
 }
 
 // admit reads the form of a request that changes something, and counts it. The guard of the host has
-// refused those of other sites.
+// refused those of other sites. A field that comes twice is refused: two readers of one form must not find two
+// answers in it.
 func (p *pages) admit(q *request) error {
 	if q.Method != http.MethodPost {
 		return nil
 	}
-	if !p.limit.take(q.by.ID) {
+	if !p.limit.Take(q.by.ID) {
 		q.w.Header().Set("Retry-After", "1")
 		return problem(httpguard.TooManyRequests, "")
 	}
@@ -44,6 +46,11 @@ func (p *pages) admit(q *request) error {
 	}
 	if err != nil {
 		return problem(httpguard.BadRequest, "the form cannot be read")
+	}
+	for name, values := range q.PostForm {
+		if len(values) > 1 && name != "where" {
+			return problem(httpguard.BadRequest, wording.Quote(name)+" comes twice")
+		}
 	}
 	return nil
 }

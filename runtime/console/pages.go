@@ -6,6 +6,7 @@ import (
 	"github.com/ambit-tools/ambit/internal/replan"
 	"github.com/ambit-tools/ambit/runtime/engine"
 	"github.com/ambit-tools/ambit/runtime/host"
+	"github.com/ambit-tools/ambit/runtime/internal/httpguard"
 	"github.com/ambit-tools/ambit/runtime/operator"
 	"github.com/ambit-tools/ambit/runtime/sqlite"
 )
@@ -18,7 +19,7 @@ type pages struct {
 	link   links
 	title  string
 	report func(error)
-	limit  limiter
+	limit  httpguard.Limiter
 
 	verification verification
 	programs     replan.Programs

@@ -112,23 +112,6 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-// TestLimiter: an identity gives as many answers at once as the bucket holds, then one a second.
-func TestLimiter(t *testing.T) {
-	var l limiter
-	now := time.Unix(1_000, 0)
-	for range burst {
-		require.True(t, l.takeAt("alice", now))
-	}
-	assert.False(t, l.takeAt("alice", now))
-	assert.True(t, l.takeAt("bob", now))
-	assert.True(t, l.takeAt("alice", now.Add(refill)))
-	assert.False(t, l.takeAt("alice", now.Add(refill)))
-	for i := range 3 * maxLimits {
-		l.takeAt(string(rune(i)), now)
-	}
-	assert.LessOrEqual(t, len(l.full), maxLimits)
-}
-
 // TestSpan: a duration has its two largest units.
 func TestSpan(t *testing.T) {
 	for d, want := range map[time.Duration]string{

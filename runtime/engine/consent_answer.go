@@ -11,6 +11,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
 	"github.com/ambit-tools/ambit/runtime/internal/outcomes"
 	"github.com/ambit-tools/ambit/runtime/internal/tools"
+	"github.com/ambit-tools/ambit/runtime/internal/wording"
 	"github.com/ambit-tools/ambit/runtime/rules"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
@@ -70,6 +71,9 @@ func (e *Executor) resolve(ctx context.Context, requestID string, a action.Answe
 	if e.log.On() && (e.approvals.Closed().Fired() || e.log.Stalled()) { // the request can be answered later
 		return answering{c: e.approvals.Call(requestID)}.notRecorded(), nil
 	}
+	if len(a.By.ID) > wording.MaxName { // no entry names it
+		return action.Resolution{Reason: consent.NotPermitted}, nil
+	}
 	e.recall(requestID)
 	e.approvals.ProcessDueOf(requestID)
 	answer := approvals.AnswerOf(&a)
@@ -83,7 +87,11 @@ func (e *Executor) resolve(ctx context.Context, requestID string, a action.Answe
 	}
 	answer.Barred = !e.mayAnswer(ctx, requestID, answer, a.By, false)
 	g := answering{c, requestID, answer}
-	result := g.record(g.prepareEdit(ctx, a.Edit))
+	edit := g.prepareEdit(ctx, a.Edit)
+	if why := e.countRefused(requestID, answer); why != consent.NotRejected {
+		return action.Resolution{Reason: why, Call: c.id}, c
+	}
+	result := g.record(edit)
 	if err := c.trail.FlushThroughStall(); err != nil {
 		r := c.journalUnavailable(err)
 		r.cause = lifecycle.ByConsent // a call that runs by now is not concerned
@@ -107,13 +115,17 @@ func (e *Executor) resolve(ctx context.Context, requestID string, a action.Answe
 
 // answerUnknown records an answer to a request that does not exist, or no longer exists.
 func (e *Executor) answerUnknown(request string, a *consent.Answer) action.Resolution {
+	if why := e.countRefused(request, a); why != consent.NotRejected {
+		return action.Resolution{Reason: why}
+	}
 	ev := e.approvals.Decide(e.sched.Now(), request, a)
 	if err := e.recordConsent(&ev, e.log.Flush, &runtime.Event{
-		Time: ev.At, Kind: runtime.EventApprovalDecided, RequestID: request, By: a.By, Resolution: ev.Result.Resolution.String(),
+		Time: ev.At, Kind: runtime.EventApprovalDecided, RequestID: ev.Request, By: a.By, Resolution: ev.Result.Resolution.String(),
 		Rejection: ev.Result.Rejection.String(),
 	}); err != nil {
 		return answering{}.notRecorded()
 	}
+	e.recordedRefusal(&ev)
 	return action.Resolution{Kind: ev.Result.Resolution, Reason: ev.Result.Rejection}
 }
 
@@ -177,6 +189,7 @@ func (g answering) record(ed *edit) *consent.Result {
 	defer c.progress.Unlock()
 	now := c.clock()
 	ev := c.exec.approvals.Decide(now, g.request, g.answer)
+	defer c.exec.recordedRefusal(&ev)
 	n := note{At: now, Answer: &ev}
 	if ed == nil || ev.Result.Terms == nil || c.progress.Life.Ended() {
 		c.transition(runtime.EventApprovalDecided, c.progress.State(), &n)

@@ -53,7 +53,7 @@ func (t *Turn) StartCall(in runtime.Call) (id string, err error) {
 	case c == nil && r == nil:
 		return "", errors.New("a call is made in a turn of a run: there is none")
 	case c == nil:
-		if reason, message := r.Refused(); reason == runtime.ReasonAtCapacity || reason == runtime.ReasonRunFinished || reason == runtime.ReasonCallIDReused || reason == runtime.ReasonJournalUnavailable {
+		if reason, message := r.Refused(); reason == runtime.ReasonAtCapacity || reason == runtime.ReasonRunFinished || reason == runtime.ReasonCallIDReused || reason == runtime.ReasonInvalidInput || reason == runtime.ReasonJournalUnavailable {
 			return "", errors.New(message)
 		}
 		return "", fmt.Errorf("the call id %q was used for another call: give this one an id of its own", r.ID)
@@ -90,6 +90,13 @@ func (t *Turn) open(ctx context.Context, in runtime.Call, done <-chan struct{}) 
 	c = t.newCall(ctx, in)
 	if c == nil {
 		return nil, nil
+	}
+	if err := c.tooLong(); err != nil { // nothing of it is kept or recorded
+		out := outcomes.TooLong(in, err)
+		c.record.Store(&out)
+		c.exec.sched.Fire(&c.record.First)
+		c.observe(done)
+		return nil, c.record
 	}
 	if err := c.run.session.place.Enter(); err != nil {
 		c.refuseUnloaded(err)
@@ -148,7 +155,7 @@ func (t *Turn) newCall(ctx context.Context, in runtime.Call) *call {
 	tool := t.run.session.exec.lookup(in.Tool)
 	var notes []string
 	if tool == nil {
-		in.Tool = wording.ValidUTF8(in.Tool)
+		in.Tool = wording.Cut(wording.ValidUTF8(in.Tool), wording.MaxName)
 	} else {
 		notes = tool.Spec.Migration(in.Tool)
 		in.Tool = tool.Spec.Name // the call may have named the alias (SEMANTICS 1.5.1)
@@ -176,6 +183,13 @@ func (t *Turn) newCall(ctx context.Context, in runtime.Call) *call {
 	c.now = c.began
 	c.progress.Open(c, &c.exec.attempts, c.began, t.budgetEnds)
 	return c
+}
+
+// tooLong returns why no entry of the journal can name the call, nil when one can.
+func (c *ident) tooLong() error {
+	return errors.Join(
+		wording.Check("the id of the call", c.id, wording.MaxID), wording.Check("the principal of the call", c.run.principal, wording.MaxName),
+		wording.Check("the id of the sub-agent", c.run.agent, wording.MaxID))
 }
 
 // trace begins the span of c, unless there is one. It calls code of the application: no lock is held.

@@ -94,10 +94,18 @@ func (e *Executor) Revoke(ctx context.Context, grantID string, by operator.Actor
 	if err := e.authorize(deadline.OrBackground(ctx), operator.Revoke, by, operator.Target{Grant: grantID}, nil); err != nil {
 		return err
 	}
-	ev := e.approvals.Revoke(e.sched.Now(), grantID, by.ID, reason)
+	now := e.sched.Now()
+	if e.judge.Refusals.Over(now, by.ID) {
+		if why := e.approvals.ProbeRevoke(now, grantID, by.ID); why != consent.NotRejected {
+			e.judge.Refusals.Counted(now, by.ID, e.recordAct)
+			return action.Code(why.String()).Err()
+		}
+	}
+	ev := e.approvals.Revoke(now, grantID, by.ID, reason)
 	if err := e.recordConsent(&ev, e.log.Flush, nil); err != nil {
 		return &action.Error{Code: action.CodeJournalUnavailable, Err: err}
 	}
+	e.recordedRefusal(&ev)
 	return action.Code(ev.Result.Rejection.String()).Err()
 }
 

@@ -47,6 +47,27 @@ func (e *Executor) mayAnswer(ctx context.Context, request string, a *consent.Ans
 	return true
 }
 
+// countRefused returns why an answer is rejected that is counted and gets no entry, because its actor was refused
+// so often before; NotRejected when the answer is to be recorded, whatever becomes of it (SEMANTICS 5.5.10).
+func (e *Executor) countRefused(request string, a *consent.Answer) consent.Rejection {
+	now := e.sched.Now()
+	if !e.judge.Refusals.Over(now, a.By) {
+		return consent.NotRejected
+	}
+	_, why := e.approvals.Probe(now, request, a)
+	if why != consent.NotRejected {
+		e.judge.Refusals.Counted(now, a.By, e.recordAct)
+	}
+	return why
+}
+
+// recordedRefusal counts an attempt that was refused and has an entry.
+func (e *Executor) recordedRefusal(ev *consent.Event) {
+	if ev.Result.Resolution == consent.Rejected {
+		e.judge.Refusals.Written(ev.At, ev.By, e.recordAct)
+	}
+}
+
 // describe adds to a request what the executor knows of its target. s is the session of the target,
 // nil when it is not known.
 func (e *Executor) describe(r *operator.Request, s *Session) {

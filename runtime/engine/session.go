@@ -26,9 +26,10 @@ type SessionConfig = session.Config
 // made in it, so that a call that is repeated under its id is answered and not run. A session needs
 // no close: the caller drops its reference, or ends it for good with End.
 type Session struct {
-	exec *Executor
-	id   string
-	cfg  atomic.Pointer[SessionConfig] // immutable; replaced when the session is continued; nil: it was never loaded
+	exec    *Executor
+	id      string
+	refused error                         // why it starts no runs; nil: it does
+	cfg     atomic.Pointer[SessionConfig] // immutable; replaced when the session is continued; nil: it was never loaded
 
 	place residence.Place[Session] // in the sessions of exec
 
@@ -46,8 +47,17 @@ type callRecord = session.Record[*call]
 //
 // With a journal an id identifies one session, for as long as the journal lasts: Session continues
 // an existing session, with the configuration cfg from now on. A session that has ended stays as it was.
+//
+// A session whose id has more than 8 KiB, or whose principal more than 256 bytes, starts no runs: StartRun says why,
+// and so does the error handler.
 func (e *Executor) Session(cfg SessionConfig) *Session {
 	cfg = cfg.Clean()
+	if err := cfg.Check(); err != nil {
+		if e != nil && e.engine != nil {
+			e.report(&action.CallError{Err: err})
+		}
+		return &Session{refused: err}
+	}
 	if e == nil || !e.log.On() {
 		return e.newSession(&cfg)
 	}
@@ -112,6 +122,9 @@ func (s *Session) ID() string {
 // StartRun starts a run of s. It fails when ctx is done, when the executor is
 // shutting down, when s has ended, when a run of that id is open, and when the metadata are too many or invalid.
 func (s *Session) StartRun(ctx context.Context, cfg RunConfig) (*Run, error) {
+	if s != nil && s.refused != nil {
+		return nil, s.refused
+	}
 	if s == nil || s.exec == nil || s.exec.reg == nil {
 		return nil, errors.New("a run needs a session of an executor made by NewExecutor")
 	}
@@ -119,7 +132,7 @@ func (s *Session) StartRun(ctx context.Context, cfg RunConfig) (*Run, error) {
 		return nil, err
 	}
 	cfg.ID, cfg.Metadata = wording.ValidUTF8(cfg.ID), maps.Clone(cfg.Metadata)
-	if err := metadata.Check(cfg.Metadata); err != nil {
+	if err := errors.Join(metadata.Check(cfg.Metadata), wording.Check("the id of the run", cfg.ID, wording.MaxID)); err != nil {
 		return nil, fmt.Errorf("a run cannot be started: %w", err)
 	}
 	if !s.exec.capacity.Gate.Enter() {

@@ -53,6 +53,7 @@ func (e *Executor) Shutdown(ctx context.Context) error {
 			e.sched.Fire(&e.givenUp)
 		}
 	}
+	e.judge.Refusals.Close(e.sched.Now(), e.recordAct)
 	err := e.closeLog(within)
 	e.lease.Release(min(grace, within()))
 	if left > 0 {

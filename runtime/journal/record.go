@@ -170,6 +170,9 @@ type OperatorAct struct {
 	Allowed  bool     `json:"allowed"`
 	Reason   string   `json:"reason,omitempty"`   // of a denial
 	Revision string   `json:"revision,omitempty"` // of the operator policy
+	// Omitted is for how many refused attempts of the actor the entry stands that have none of their own. Such an
+	// entry names no act and no target.
+	Omitted int `json:"omitted,omitempty"`
 }
 
 // Settings are the options of an executor that decisions depend on, and that no

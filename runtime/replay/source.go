@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/ambit-tools/ambit/runtime/journal"
+	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
 // A Source is where a recording is read from: every journal.Journal is one.
@@ -67,8 +68,8 @@ func readLine(text []byte) (journal.Entry, error) {
 		Hash   string          `json:"leaf_hash"`
 		Record json.RawMessage `json:"record"`
 	}
-	if err := json.Unmarshal(text, &line); err != nil {
-		return journal.Entry{}, fmt.Errorf("it is not a line of an export: %w", err)
+	if bad := wire.Unmarshal(text, wire.Limits{Size: len(text) + 1, Depth: 1_000, Number: len(text) + 1}, &line); bad != nil {
+		return journal.Entry{}, fmt.Errorf("it is not a line of an export: %s", bad[0])
 	}
 	if line.Seq == 0 || line.Record == nil {
 		return journal.Entry{}, errors.New(`it lacks "seq" or "record": it is not a line of an export`)

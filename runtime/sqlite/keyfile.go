@@ -1,7 +1,6 @@
 package sqlite
 
 import (
-	"bytes"
 	"crypto/hmac"
 	"crypto/rand"
 	"encoding/hex"
@@ -12,6 +11,7 @@ import (
 	"maps"
 
 	"github.com/ambit-tools/ambit/runtime/sqlite/internal/chain"
+	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
 // keysLimit is how many bytes the keys file may have.
@@ -68,16 +68,13 @@ func (k *keyFile) encode(c *chain.Chain) ([]byte, error) {
 // decodeKeys is the reverse of encode.
 func decodeKeys(text []byte) (*keyFile, error) {
 	var in storedKeys
-	dec := json.NewDecoder(bytes.NewReader(text))
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(&in); err != nil {
-		if old := map[string][]byte{}; json.Unmarshal(text, &old) == nil {
+	whole := wire.Limits{Size: len(text) + 1}
+	bad := wire.Unmarshal(text, whole, &in)
+	if bad != nil && in.Version <= keyFileVersion {
+		if old := map[string][]byte{}; wire.Unmarshal(text, whole, &old) == nil {
 			return nil, errors.New("it has the form of an earlier version, which had no key for the entries")
 		}
-		return nil, err
-	}
-	if len(bytes.TrimSpace(text[dec.InputOffset():])) > 0 {
-		return nil, errors.New("something follows the keys")
+		return nil, errors.New(bad[0].String())
 	}
 	if in.Version > 0 && in.Version < keyFileVersion {
 		return nil, fmt.Errorf("%w: its keys file has version %d and this program knows %d: %s", ErrVersion, in.Version, keyFileVersion, whyFormer)

@@ -72,6 +72,9 @@ type answered struct {
 
 // decide answers a request for consent in the name of the client.
 func (c *client) decide(ctx context.Context, d decision) (*answered, *httpguard.Problem) {
+	if !c.stream.limit.Take(c.viewer.by.ID) {
+		return nil, httpguard.ProblemOf(httpguard.TooManyRequests, "30 answers at once, then one a second")
+	}
 	if d.Approve == nil {
 		return nil, httpguard.ProblemOf(httpguard.NoDecision, "approve is true or false")
 	}

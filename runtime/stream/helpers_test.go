@@ -300,9 +300,10 @@ type reply struct {
 	Type, ID, Resolution, Call, State string
 	Position                          *uint64
 	Problem                           struct {
-		Type, Code, Reason string
-		Status             int
-		Oldest, Head       uint64
+		Type, Code, Reason, Detail string
+
+		Status       int
+		Oldest, Head uint64
 	}
 }
 

@@ -1,11 +1,9 @@
 package stream
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
-	"io"
 	"net/http"
 	"strings"
 
@@ -13,6 +11,7 @@ import (
 
 	"github.com/ambit-tools/ambit/runtime/internal/httpguard"
 	"github.com/ambit-tools/ambit/runtime/journal"
+	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
 // maxMessage is how many bytes a message of a client may have.
@@ -68,8 +67,11 @@ func (c *client) read(ctx context.Context) error {
 			return err
 		}
 		m, err := parse(text)
-		if err != nil || kind != websocket.MessageText {
-			c.reply(ctx, reply{ID: m.ID, Problem: httpguard.ProblemOf(httpguard.BadRequest, "it is no message of this protocol")})
+		if err == nil && kind != websocket.MessageText {
+			err = errors.New("a message is text")
+		}
+		if err != nil {
+			c.reply(ctx, reply{ID: m.ID, Problem: httpguard.ProblemOf(httpguard.BadRequest, "it is no message of this protocol: "+err.Error())})
 			continue
 		}
 		out, then := c.handle(ctx, m)
@@ -128,15 +130,11 @@ type message struct {
 	decision
 }
 
-// parse reads a message: one JSON object with members that there are.
+// parse reads a message: one JSON object with members that there are, each once. The error says which
+// member is wrong.
 func parse(text []byte) (m message, err error) {
-	d := json.NewDecoder(bytes.NewReader(text))
-	d.DisallowUnknownFields()
-	if err := d.Decode(&m); err != nil {
-		return m, err
-	}
-	if _, err := d.Token(); err != io.EOF {
-		return m, errors.New("there is more behind the message")
+	if bad := wire.Unmarshal(text, wire.Limits{Size: maxMessage}, &m); bad != nil {
+		return m, errors.New(bad[0].String())
 	}
 	return m, nil
 }

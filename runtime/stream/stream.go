@@ -37,8 +37,9 @@ func CallerOf(r *http.Request) (Caller, bool) { return httpguard.CallerOf(r.Cont
 
 // A Stream serves the events of an executor.
 type Stream struct {
-	exec *engine.Executor
-	feed *feed.Feed
+	exec  *engine.Executor
+	feed  *feed.Feed
+	limit httpguard.Limiter // of answers
 }
 
 // New returns the stream of an executor and the feed in front of its journal. Its handlers are for

@@ -175,6 +175,62 @@ func TestDecide(t *testing.T) {
 	assert.Equal(t, "unknown_request", answer(alice, `,"approve":true`).Problem.Code)
 }
 
+// TestDecideIsReadStrictly: an answer in which two readers could find two answers answers nothing, and the
+// reply names the member.
+func TestDecideIsReadStrictly(t *testing.T) {
+	r := start(t)
+	_, alice := r.token("alice")
+	asked, program := r.call("send", "ada"), r.socket(alice)
+	for members, member := range map[string]string{
+		`"approve":false,"approve":true`:                                   "/approve: duplicate",
+		`"approve":true,"approve":false`:                                   "/approve: duplicate",
+		`"approve":true,"approve":null`:                                    "/approve: duplicate",
+		`"APPROVE":true`:                                                   "/APPROVE: additionalProperties",
+		`"approve":false,"Approve":true`:                                   "/Approve: additionalProperties",
+		`"approve":true,"grant":"once","GRANT":"session"`:                  "/GRANT: additionalProperties",
+		`"approve":true,"where":[{"member":"to","op":"eq","Value":"ada"}]`: "/where/0/Value: additionalProperties",
+		`"approve":true,"edit":{"to":"a","to":"b"}`:                        "/edit/to: duplicate",
+		`"approve":"true"`:                                                 "/approve: type",
+		`"approve":true,"message":null`:                                    "/message: type",
+		`"approve":true}{"approve":false`:                                  "(root): json",
+	} {
+		got := program.ask(`{"type":"approval.decide","id":"1","request":"` + asked.RequestID + `",` + members + `}`)
+		assert.Equal(t, []any{"bad_request", "", "1"}, []any{got.Problem.Code, got.Resolution, got.ID}, members)
+		assert.Contains(t, got.Problem.Detail, member)
+	}
+	assert.Equal(t, "accepted", program.ask(`{"type":"approval.decide","request":"`+asked.RequestID+`","approve":true}`).Resolution)
+}
+
+// TestAnswersAreLimited: an identity gives 30 answers at once over all its sockets, and what is refused of them
+// writes little, however long its texts are.
+func TestAnswersAreLimited(t *testing.T) {
+	r := start(t)
+	_, guest := r.token("guest")
+	_, alice := r.token("alice")
+	asked := r.call("send", "ada")
+	head := r.Feed.Head()
+	text := `{"type":"approval.decide","id":"1","request":"` + strings.Repeat("x", 3_000) + `","approve":false,"message":"` + strings.Repeat("m", 50_000) + `"}`
+	limited := 0
+	for range 2 {
+		program := r.socket(guest)
+		for range 20 {
+			switch got := program.ask(text); got.Problem.Code {
+			case "too_many_requests":
+				limited++
+			default:
+				assert.Equal(t, "unknown_request", got.Problem.Code)
+			}
+		}
+	}
+	assert.Positive(t, limited)
+	entries, err := r.Store.Read(t.Context(), head, 1_000)
+	require.NoError(t, err)
+	for _, e := range entries {
+		assert.Less(t, len(e.Leaf), 2_000)
+	}
+	assert.Equal(t, "accepted", r.socket(alice).ask(`{"type":"approval.decide","request":"`+asked.RequestID+`","approve":true}`).Resolution, "the limit is of one identity")
+}
+
 // TestRevokeEndsStreams: a revoked token opens no stream, and those that it opened end.
 func TestRevokeEndsStreams(t *testing.T) {
 	r := start(t)

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/ambit-tools/ambit/runtime/internal/oslock"
 	"github.com/ambit-tools/ambit/runtime/operator"
+	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
 // The errors of a File, to be found with errors.Is.
@@ -217,10 +219,12 @@ func (f *File) read() (doc document, info fs.FileInfo, err error) {
 	if info, err = file.Stat(); err != nil {
 		return doc, nil, err
 	}
-	d := json.NewDecoder(file)
-	d.DisallowUnknownFields()
-	if err := d.Decode(&doc); err != nil {
-		return document{}, nil, fmt.Errorf("%q holds no tokens: %w", f.path, err)
+	text, err := io.ReadAll(file)
+	if err != nil {
+		return doc, nil, err
+	}
+	if bad := wire.Unmarshal(text, wire.Limits{Size: len(text) + 1}, &doc); bad != nil {
+		return document{}, nil, fmt.Errorf("%q holds no tokens: %s", f.path, bad[0])
 	}
 	if doc.Version != version {
 		return document{}, nil, fmt.Errorf("%q is of version %d, and this program reads %d", f.path, doc.Version, version)

@@ -26,11 +26,16 @@ type Judge struct {
 	Timeout time.Duration // of one answer
 	Record  func(*journal.Record)
 	Report  func(*action.CallError)
+
+	Refusals Refusals
 }
 
 // Allow asks the policy about a request, and returns nil when the act is allowed. known says that the executor
 // has the session of the request: a session that it does not know is not recorded.
 func (j *Judge) Allow(ctx context.Context, r *operator.Request, known bool) *action.Error {
+	if err := wording.Check("the id of the actor", r.Actor.ID, wording.MaxName); err != nil { // no entry names it
+		return &action.Error{Code: action.CodeNotPermitted, Message: err.Error(), Detail: err.Error()}
+	}
 	answer := make(chan operator.Decision, 1)
 	err := deadline.Call(j.Sched, ctx, j.Timeout, func(ctx context.Context) error {
 		d, err := operator.Ask(ctx, j.Policy, r)
@@ -61,11 +66,19 @@ func (j *Judge) record(r *operator.Request, d *operator.Decision, known bool) {
 	if r.Act == operator.See || r.Act == operator.Audit || r.DryRun {
 		return
 	}
-	record := entry.OfAct(j.Sched.Now(), r, d)
+	now := j.Sched.Now()
+	if !d.Allow && j.Refusals.Over(now, r.Actor.ID) {
+		j.Refusals.Counted(now, r.Actor.ID, j.Record)
+		return
+	}
+	record := entry.OfAct(now, r, d)
 	if known {
 		record.Session = r.Session
 	}
 	j.Record(record)
+	if !d.Allow {
+		j.Refusals.Written(now, r.Actor.ID, j.Record)
+	}
 }
 
 // OfAnswer returns the acts that an answer to a request is: who may answer may not thereby give a lasting grant

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime/consent"
+	"github.com/ambit-tools/ambit/runtime/internal/wording"
 )
 
 // Decide resolves a request by an answer, in one step. The event says how, also when the answer is
@@ -12,8 +13,20 @@ func (a *Approvals[C]) Decide(at time.Time, request string, answer *consent.Answ
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	ev := a.book.Decide(at, request, answer)
+	shorten(&ev)
 	a.apply(&ev)
 	return ev
+}
+
+// maxSaid is how many bytes are recorded of the message of an attempt that is rejected.
+const maxSaid = 1 << 10
+
+// shorten cuts the texts of an attempt that is rejected: whoever may not answer writes little.
+func shorten(ev *consent.Event) {
+	if ev.Result.Resolution == consent.Rejected {
+		ev.Request, ev.Grant = wording.Cut(ev.Request, wording.MaxName), wording.Cut(ev.Grant, wording.MaxName)
+		ev.Message = wording.Cut(ev.Message, maxSaid)
+	}
 }
 
 // Probe returns a request and why an answer to it would be rejected. It changes nothing.
@@ -65,8 +78,17 @@ func (a *Approvals[C]) Revoke(at time.Time, grant, by, reason string) consent.Ev
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	ev := a.book.Revoke(at, grant, by, reason)
+	shorten(&ev)
 	a.apply(&ev)
 	return ev
+}
+
+// ProbeRevoke returns why a grant could not be taken back. It changes nothing.
+func (a *Approvals[C]) ProbeRevoke(at time.Time, grant, by string) consent.Rejection {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	ev := a.book.Revoke(at, grant, by, "")
+	return ev.Result.Rejection
 }
 
 // End cancels the requests of a session and ends its grants.

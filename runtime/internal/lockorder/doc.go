@@ -28,6 +28,7 @@
 //   - Turn, Blocked.mu of session: the tools that are blocked in a turn; a leaf.
 //   - Parts, Transaction.mu of transaction: the parts of an attempt at participants; a leaf.
 //   - Commands, Once.mu of commands: the nonces of imported commands; a leaf.
+//   - Refusals, Refusals.mu of acts: how often actors were refused; a leaf.
 //   - Holdings, Ledger.mu of holdings: what sessions have that must be found without reading them; a leaf.
 //   - Undos, Handlers.mu of undo: the undo handlers that run; a leaf.
 //   - Workers, Pool.mu of workers: the workers, and which are free; a leaf.

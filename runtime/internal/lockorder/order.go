@@ -35,6 +35,8 @@ type (
 	Parts struct{ ranked }
 	// Commands is the lock of the commands that were imported.
 	Commands struct{ ranked }
+	// Refusals is the lock of the counts of refused attempts.
+	Refusals struct{ ranked }
 	// Holdings is the lock of what sessions have that are not in memory.
 	Holdings struct{ ranked }
 	// Undos is the lock of the undo handlers that run.
@@ -63,7 +65,7 @@ type (
 func Order() []Lock {
 	return []Lock{
 		Sessions{}, Call{}, Session{}, Batch{}, Approvals{}, Slots{}, Events{}, CommitLog{}, Sink{}, Faults{},
-		Turn{}, Parts{}, Commands{}, Holdings{}, Undos{}, Workers{}, Worker{}, Lease{}, Shadow{}, ShadowStats{},
+		Turn{}, Parts{}, Commands{}, Refusals{}, Holdings{}, Undos{}, Workers{}, Worker{}, Lease{}, Shadow{}, ShadowStats{},
 		Gate{}, Count{}, Scheduler{}, Clock{},
 	}
 }

@@ -26,6 +26,13 @@ func NoRun(in runtime.Call) runtime.Outcome {
 	}
 }
 
+// TooLong is for a call whose id, principal or agent is longer than an entry of the journal takes.
+func TooLong(in runtime.Call, why error) runtime.Outcome {
+	out := denied(runtime.ReasonInvalidInput, runtime.Detail{}, why.Error())
+	out.CallID, out.Tool, out.AllReasons = in.ID, in.Tool, []runtime.Reason{out.Reason}
+	return out
+}
+
 // UnknownTool is for a call of a tool that is none of names.
 func UnknownTool(name string, names []string) runtime.Outcome {
 	return denied(runtime.ReasonUnknownTool, runtime.Detail{Available: names},

@@ -2,6 +2,7 @@ package session
 
 import (
 	"crypto/rand"
+	"errors"
 	"maps"
 	"slices"
 	"time"
@@ -28,6 +29,11 @@ func (c Config) Clean() Config {
 		c.ID = rand.Text()
 	}
 	return c
+}
+
+// Check returns why no session can have the configuration.
+func (c *Config) Check() error {
+	return errors.Join(wording.Check("the id of a session", c.ID, wording.MaxID), wording.Check("the principal of a session", c.Principal, wording.MaxName))
 }
 
 // Equal reports whether two configurations are equal.

@@ -50,6 +50,32 @@ func ValidUTF8(name string) string {
 	return strings.ToValidUTF8(name, "\uFFFD")
 }
 
+// What the texts may have that callers, models and operators name things by, in bytes. They are in entries of the
+// journal, most of them several times.
+const (
+	MaxName = 256     // of tools, principals and operators
+	MaxID   = 8 << 10 // of calls, runs and sessions; gateways put a signature of a model into the id of a call
+)
+
+// Check returns an error when a text is longer than most, and says so of what it is.
+func Check(what, text string, most int) error {
+	if len(text) <= most {
+		return nil
+	}
+	return fmt.Errorf("%s has %d bytes, and %d are allowed", what, len(text), most)
+}
+
+// Cut returns at most most bytes of a text, whole characters, and an ellipsis in the place of the rest.
+func Cut(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	for most -= len("…"); most > 0 && !utf8.RuneStart(text[most]); {
+		most--
+	}
+	return text[:most] + "…"
+}
+
 // Call names a call in a text for operators.
 func Call(id, tool string) string { return "call " + Quote(id) + " of " + Quote(tool) }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime/inbox"
 	"github.com/ambit-tools/ambit/runtime/journal"
 	"github.com/ambit-tools/ambit/runtime/sqlite"
+	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
 func newApprovalsApprove() *cobra.Command {
@@ -82,8 +83,8 @@ func (v *commandVerb) terms(where []string, edit string) error {
 		edit = string(text)
 	}
 	if edit != "" {
-		if !json.Valid([]byte(edit)) {
-			return cmdutil.Usage("--edit: that is no JSON", "")
+		if _, bad := wire.ParseRaw([]byte(edit), wire.Limits{Size: inbox.MaxCommand}); bad != nil {
+			return cmdutil.Usage("--edit: that is no JSON: "+bad[0].String(), "")
 		}
 		v.Edit = json.RawMessage(edit)
 	}

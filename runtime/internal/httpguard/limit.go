@@ -1,4 +1,4 @@
-package console
+package httpguard
 
 import (
 	"sync"
@@ -11,16 +11,16 @@ const (
 	maxLimits = 1000        // identities that are counted
 )
 
-// A limiter bounds how many answers an identity gives. The zero value has counted none.
-type limiter struct {
+// A Limiter bounds how many answers an identity gives at one door: 30 at once, then one a second. The zero
+// value has counted none. It is safe for concurrent use.
+type Limiter struct {
 	mu   sync.Mutex
 	full map[string]time.Time // by identity: when it may give as many as at first
 }
 
-// take counts one answer of an identity, and reports whether it is not one too many.
-func (l *limiter) take(id string) bool { return l.takeAt(id, time.Now()) }
-
-func (l *limiter) takeAt(id string, now time.Time) bool {
+// Take counts one answer of an identity, and reports whether it is not one too many.
+func (l *Limiter) Take(id string) bool {
+	now := time.Now()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	full := l.full[id]
@@ -38,7 +38,7 @@ func (l *limiter) takeAt(id string, now time.Time) bool {
 }
 
 // forget drops the identities that may give as many answers as at first, and all when there are none.
-func (l *limiter) forget(now time.Time) {
+func (l *Limiter) forget(now time.Time) {
 	keep := map[string]time.Time{}
 	for id, full := range l.full {
 		if full.After(now) {

@@ -1,0 +1,129 @@
+package wire_test
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// Why a file may read JSON by encoding/json, which takes a member twice and in other cases.
+const (
+	own        = "what this program wrote: an entry, a record, a file that it authenticates"
+	shown      = "it shows a value, or compares it, and decides nothing by it"
+	readStrict = "the text was read strictly before, or the reader refuses what readers disagree on itself"
+	model      = "schemas for models, which nobody answers with"
+	child      = "the other end of a pipe is this program"
+)
+
+// lax lists the files that read JSON by encoding/json, and why they may. Whatever comes from outside, an answer, a
+// command, a token, a key, a file that somebody could write, is read by Unmarshal: socket (stream), letters (inbox), tokens,
+// keys (sqlite), manifests (backup), resume points (audit), lines of an export (replay), heartbeats (running), what a
+// person types (operate).
+// A webhook's answer is a status: its body is not read. A console's answer is a form, and the arguments in it are
+// decoded as those of a call.
+var lax = map[string]string{
+	"cmd/ambit/cli/internal/operate/approvals.go":     shown,
+	"cmd/ambit/cli/internal/store/outcome.go":         own,
+	"cmd/ambit/cli/internal/whatif/explain_report.go": own,
+	"dsl/editor.go":                                    shown,
+	"gen/dynamic/internal/answer/answer.go":            child,
+	"gen/dynamic/internal/answer/undone.go":            child,
+	"internal/catalog/bounds.go":                       shown,
+	"internal/catalog/members.go":                      shown,
+	"internal/importer/jsontree/parse.go":              readStrict,
+	"internal/longrun/bars.go":                         own,
+	"internal/rego/policydir/datafile.go":              readStrict,
+	"internal/rego/policydir/declared.go":              readStrict,
+	"internal/replan/replan.go":                        own,
+	"internal/wiretest/exchanges.go":                   own,
+	"internal/wiretest/wiretest.go":                    own,
+	"runtime/console/table.go":                         shown,
+	"runtime/internal/approvals/unmask.go":             readStrict,
+	"runtime/internal/history/call.go":                 own,
+	"runtime/internal/history/outcome.go":              own,
+	"runtime/internal/jsonedit/pointer.go":             readStrict,
+	"runtime/internal/overlap/overlap.go":              shown,
+	"runtime/internal/redact/schema.go":                own,
+	"runtime/isolate/init_darwin.go":                   child,
+	"runtime/isolate/init_linux.go":                    child,
+	"runtime/isolate/run_unix.go":                      child,
+	"runtime/isolate/selftest_linux.go":                child,
+	"runtime/isolate/stage_linux.go":                   child,
+	"runtime/journal/private.go":                       own,
+	"runtime/journal/record.go":                        own,
+	"runtime/journal/request.go":                       own,
+	"runtime/journal/seek.go":                          own,
+	"runtime/models/definitions.go":                    model,
+	"runtime/models/dialect/reader.go":                 model,
+	"runtime/models/dialect/restore.go":                model,
+	"runtime/models/dialect/tree.go":                   model,
+	"runtime/models/internal/samples/imported/main.go": model,
+	"runtime/models/internal/samples/samples.go":       model,
+	"runtime/opa/stale.go":                             own,
+	"runtime/replay/outputs.go":                        own,
+	"runtime/replay/recording.go":                      own,
+	"runtime/replay/restart.go":                        own,
+	"runtime/scenario/trace.go":                        own,
+	"runtime/segment/format.go":                        readStrict,
+	"runtime/segment/read.go":                          own,
+	"runtime/sqlite/internal/chain/segment.go":         own,
+	"runtime/state/part.go":                            own,
+	"runtime/stream/event.go":                          own,
+	"runtime/terminal/arguments.go":                    shown,
+	"runtime/terminal/predicate_prompt.go":             shown,
+	"runtime/workspace/drift.go":                       own,
+	"runtime/workspace/log.go":                         own,
+	"testscripts/clerk/run.go":                         own,
+	"testscripts/probe/run.go":                         own,
+}
+
+// TestReadersAreStrict: no file but those of the list reads JSON by encoding/json, and the list has no other.
+//
+// SEMANTICS 7.1.6
+func TestReadersAreStrict(t *testing.T) {
+	root := "../.."
+	found := map[string]bool{}
+	require.NoError(t, filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		name, _ := filepath.Rel(root, path)
+		if d.IsDir() && path != root {
+			_, nested := os.Stat(filepath.Join(path, "go.mod"))
+			if nested == nil || strings.HasPrefix(d.Name(), ".") || slices.Contains([]string{"testdata", "examples", "zcases"}, d.Name()) {
+				return filepath.SkipDir
+			}
+		}
+		if !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") {
+			return nil
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
+		if err != nil {
+			return err
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			if s, ok := n.(*ast.SelectorExpr); ok {
+				if x, ok := s.X.(*ast.Ident); ok && x.Name == "json" && (s.Sel.Name == "Unmarshal" || s.Sel.Name == "NewDecoder") {
+					found[filepath.ToSlash(name)] = true
+				}
+			}
+			return true
+		})
+		return nil
+	}))
+	for name := range found {
+		assert.NotEmpty(t, lax[name], "%s reads JSON by encoding/json: what comes from outside is read by wire.Unmarshal, and what does not is listed here with its reason", name)
+	}
+	for name := range lax {
+		assert.True(t, found[name], "%s reads no JSON by encoding/json any more: take it off the list", name)
+	}
+}
