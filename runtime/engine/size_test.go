@@ -30,7 +30,7 @@ func TestMessagesAreBounded(t *testing.T) {
 	out = turn.Execute(t.Context(), callOf("c2", strings.Repeat("ö", 1<<20), `{}`))
 	assert.Equal(t, `there is no tool "`+strings.Repeat("ö", 64)+`"...; there are: file_read`, out.Message)
 
-	id := strings.Repeat("i", 1<<20)
+	id := strings.Repeat("i", 8<<10)
 	turn.Execute(t.Context(), callOf(id, "file_read", goodInput))
 	out = turn.Execute(t.Context(), callOf(id, "file_read", `{"path":"b.md","limit":2}`))
 	assert.Equal(t, runtime.ReasonCallIDReused, out.Reason)
