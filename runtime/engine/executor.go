@@ -86,6 +86,7 @@ type Executor struct {
 	evaluations evaluations.Evaluations
 	lingering   atomic.Int64 // handlers that still run although their call has ended
 	givenUp     sched.Event  // fires when a shutdown has given up the handlers that do not return
+	gone        sched.Event  // fires when the journal is no longer that of this executor
 	capacity    capacity.Capacity
 	tally       tally.Tally
 	workers     workers.Pool[call, scratch]

@@ -247,6 +247,15 @@ const (
 	DefaultStale = 60 * time.Second
 )
 
+// Lost returns a channel that is closed when another process has taken the journal, or a write to it has failed for
+// good: every call is denied from then on, until the program starts again. It is nil for an executor without a journal.
+func (e *Executor) Lost() <-chan struct{} {
+	if e == nil || e.engine == nil || !e.log.On() {
+		return nil
+	}
+	return e.gone.Done()
+}
+
 // leaseLost ends everything that the ownership of the journal allowed. The executor records and
 // admits nothing more and cancels the handlers. A caller that waits for consent gets the outcome
 // pending, because the next owner continues the request.
@@ -254,6 +263,7 @@ func (e *Executor) leaseLost(cause error) {
 	e.log.Fail(fmt.Errorf("the ownership of the journal is lost: %w", cause))
 	e.report(&action.CallError{Reason: runtime.ReasonLeaseLost, Err: e.log.Health()})
 	e.closeApprovals()
+	e.sched.Fire(&e.gone)
 	e.workers.Halt(haltLost)
 	e.undos.Halt()
 	sched.Each(&e.sched, e.workers.Jobs(), func(c *call) { halting{c}.leaseLost() })

@@ -59,7 +59,7 @@ func (f *fullable) all(t *testing.T) (list []journal.Entry) {
 
 // TestCallsRunAgainWhenThereIsRoom fills the journal at each append of a call, for
 // longer than DefaultStale.
-// SEMANTICS 6.6.7
+// SEMANTICS 6.6.7, 6.6.10
 func TestCallsRunAgainWhenThereIsRoom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for left := int64(1); left <= 2; left++ {

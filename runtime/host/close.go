@@ -1,6 +1,7 @@
 package host
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -57,8 +58,8 @@ func (h *Host) background(name string, f func(ctx context.Context)) {
 	})
 }
 
-// Run serves until SIGTERM or SIGINT comes or ctx ends, lets handlers go on for Config.Grace, and closes the
-// host. It returns at most ten seconds after that grace, also where something does not end: a handler, a
+// Run serves until SIGTERM or SIGINT comes, ctx ends or the store is lost to another process or to a fault of the
+// disk, lets handlers go on for Config.Grace, and closes the host. It returns at most ten seconds after that grace, also where something does not end: a handler, a
 // command, an observer, a webhook, an anchor, the disk. An error says what was not closed in order. A second
 // signal ends the process at once, which the next Open recovers from as from a crash.
 func (h *Host) Run(ctx context.Context) error {
@@ -66,6 +67,15 @@ func (h *Host) Run(ctx context.Context) error {
 	if grace == 0 {
 		grace = defaultGrace
 	}
+	ctx, stopServing := context.WithCancel(cmp.Or(ctx, context.Background()))
+	defer stopServing()
+	go func() {
+		select {
+		case <-h.Executor.Lost():
+			stopServing()
+		case <-ctx.Done():
+		}
+	}()
 	first := &executorFirst{host: h}
 	err := ossignals.ShutdownOn(ctx, first, grace)()
 	rest, stop := context.WithDeadline(context.Background(), first.graceEnds)

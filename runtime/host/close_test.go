@@ -2,9 +2,11 @@ package host_test
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -106,6 +108,23 @@ func TestRunReturnsWhateverHangs(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestRunEndsWhenTheStoreIsLost: nothing can be recorded any more, so that the process has to start again.
+//
+// SEMANTICS 6.9.8
+func TestRunEndsWhenTheStoreIsLost(t *testing.T) {
+	dir := t.TempDir()
+	h, err := host.Open(t.Context(), host.Config{Tools: noteTools(nil), Policies: policies(), Dir: dir, Report: func(error) {}})
+	require.NoError(t, err)
+	db, err := sql.Open("sqlite", filepath.Join(dir, "ambit.db"))
+	require.NoError(t, err)
+	_, err = db.Exec("UPDATE owner SET epoch = epoch + 1")
+	require.NoError(t, errors.Join(err, db.Close()))
+	ended := make(chan error, 1)
+	go func() { ended <- h.Run(context.Background()) }()
+	assert.Equal(t, runtime.ReasonJournalUnavailable, execute(t, h, "c1", "Shopping").Reason)
+	require.ErrorContains(t, <-ended, "owner 2 has taken over from owner 1")
 }
 
 // TestTheAuditLogHasATimeOfItsOwn: the last checkpoint is stored and anchored when the time of grace is over,

@@ -20,6 +20,8 @@ func (h *Host) VerifyAudit(ctx context.Context) (report audit.Report, err error)
 	if h.Store == nil {
 		return report, errors.New("host: the journal is Config.Journal: whoever made it verifies it")
 	}
+	h.archiving.Lock() // else an entry that is about to be read may leave the store
+	defer h.archiving.Unlock()
 	verifier, err := h.verifier()
 	if err != nil {
 		return report, err

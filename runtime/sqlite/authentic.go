@@ -30,6 +30,21 @@ func (r *reader) authenticate(ctx context.Context, h *chain.Head) (at standing, 
 	return at, r.first(ctx, err)
 }
 
+// steady calls f, which reads a store that its owner may write meanwhile, and again where entries were archived
+// while it failed: what f did not find may be in a segment by now. Nothing else of what was read once changes.
+func (r *reader) steady(ctx context.Context, f func() error) error {
+	for {
+		before, unknown := r.lower(ctx)
+		err := f()
+		if err == nil || unknown != nil {
+			return err
+		}
+		if now, fault := r.lower(ctx); fault != nil || now.Last == before.Last {
+			return err
+		}
+	}
+}
+
 // first returns the error of the first entry that does not verify or is missing, where err is that of a later one.
 func (r *reader) first(ctx context.Context, err error) error {
 	var seq uint64
@@ -116,14 +131,15 @@ func (r *reader) badTree(what string) error {
 // followed is how many entries are read at once.
 const followed = 1024
 
-// follow verifies the entries after a position up to the last one.
+// follow verifies the entries after a position up to the last one. It reads none behind that: the store may
+// grow meanwhile, and a read that ends elsewhere may end within an Append.
 func (r *reader) follow(ctx context.Context, after uint64, at *standing) (err error) {
 	more := false
 	if at.tail, err = r.macAt(ctx, after); err != nil {
 		return err
 	}
 	for after < at.last {
-		list, err := r.Read(ctx, after, followed)
+		list, err := r.Read(ctx, after, int(min(followed, at.last-after)))
 		if err != nil {
 			return err
 		}

@@ -161,11 +161,14 @@ func code(err error) int {
 // of which that is not known.
 func harmless(err error) bool {
 	switch code(err) {
-	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_CONSTRAINT, sqlite3.SQLITE_TOOBIG:
+	case sqlite3.SQLITE_CONSTRAINT, sqlite3.SQLITE_TOOBIG:
 		return true
 	}
 	return false
 }
+
+// locked says that another program held the lock that a statement needed: nothing was written.
+func locked(err error) bool { return code(err) == sqlite3.SQLITE_BUSY }
 
 // full says that there was no room on the disk for what a statement wrote.
 func full(err error) bool { return code(err) == sqlite3.SQLITE_FULL }

@@ -44,7 +44,7 @@ func (w *writer) empty() error {
 	if full(err) {
 		return fmt.Errorf("it is gone from the file, and still in the write-ahead log: %w: %w; call this again later", journal.ErrUnavailable, err)
 	}
-	if err != nil && !harmless(err) {
+	if err != nil && !harmless(err) && !locked(err) {
 		return w.poison(err)
 	}
 	if err != nil || len(row) != 3 || row[0] != int64(0) {

@@ -124,6 +124,11 @@ func (c *IndexCheck) from(after uint64) uint64 {
 func (c *IndexCheck) Compare(ctx context.Context, after uint64) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	return c.r.steady(ctx, func() error { return c.compare(ctx, after) })
+}
+
+// compare is Compare for a store in which nothing is archived meanwhile. The lock is held.
+func (c *IndexCheck) compare(ctx context.Context, after uint64) error {
 	var archived *journal.ArchivedError
 	if _, err := c.r.Read(ctx, 0, 1); errors.As(err, &archived) { // segments may have been read: the index has left those entries
 		after = max(after, archived.Last)

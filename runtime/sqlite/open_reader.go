@@ -82,7 +82,8 @@ func (r *Reader) useKeys() error {
 // names, and verifies the entries after it; those before are verified when they are
 // read. The error is [ErrKeys] when the keys are those of another store,
 // [ErrRolledBack] when the store is older than they are, and [ErrForged] when an
-// entry does not verify. It returns the last position.
+// entry does not verify. It returns the last position. The store may be written meanwhile: what was
+// appended before the call is verified.
 func (r *Reader) Authenticate(ctx context.Context) (entries uint64, err error) {
 	if r.keys == "" {
 		return 0, fmt.Errorf("authenticate the store %q: it was opened without its keys (sqlite.WithKeys)", r.path)
@@ -94,7 +95,11 @@ func (r *Reader) Authenticate(ctx context.Context) (entries uint64, err error) {
 	if ring.Secret != *r.secret {
 		return 0, fmt.Errorf("authenticate the store %q: %w: %q was replaced meanwhile", r.path, ErrKeys, r.keys)
 	}
-	at, err := r.authenticate(ctx, &ring.head)
+	var at standing
+	err = r.steady(ctx, func() (err error) {
+		at, err = r.authenticate(ctx, &ring.head)
+		return err
+	})
 	return at.last, err
 }
 

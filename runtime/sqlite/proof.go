@@ -79,6 +79,11 @@ func (r *Reader) VerifySessions(ctx context.Context) error {
 	if r.secret == nil {
 		return fmt.Errorf("verify the sessions of the store %q: it was opened without its keys (sqlite.WithKeys)", r.path)
 	}
+	return r.steady(ctx, func() error { return r.verifySessions(ctx) })
+}
+
+// verifySessions is VerifySessions for a store in which nothing is archived meanwhile.
+func (r *Reader) verifySessions(ctx context.Context) error {
 	p, err := r.tree(ctx, `SELECT o.rooted, o.root, o.mac, (SELECT mac FROM entry WHERE seq = o.rooted), t.path, t.data
 FROM owner o LEFT JOIN node t ON true`)
 	if err != nil {

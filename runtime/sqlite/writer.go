@@ -89,20 +89,32 @@ func (w *writer) write(ctx context.Context, o *op) error {
 	return o.err
 }
 
+// errAlone says that a change is not made together with others.
+var errAlone = errors.New("alone")
+
 // group makes all changes of ops.
 func (w *writer) group(ops []*op) {
-	together := len(ops) > 1 && w.transact(func() error {
-		for _, o := range ops {
-			if err := o.do(w); err != nil {
-				return err
+	err := errAlone
+	if len(ops) > 1 {
+		err = w.transact(func() error {
+			for _, o := range ops {
+				if err := o.do(w); err != nil {
+					return err
+				}
 			}
-		}
-		return nil
-	}) == nil
+			return nil
+		})
+	}
 	for _, o := range ops {
 		o.done = true
-		if !together { // one of them was refused: each by itself
-			o.err = w.one(o)
+		switch {
+		case err == nil:
+		case locked(err): // each would wait for the lock again
+			o.err = err
+		default: // one of them was refused: each by itself
+			if o.err = w.one(o); locked(o.err) {
+				err = o.err
+			}
 		}
 	}
 }
@@ -237,6 +249,8 @@ func (w *writer) settle(err error) error {
 		return err
 	case harmless(err):
 		return err
+	case locked(err):
+		return fmt.Errorf("%w: another program holds the write lock of %q: %w", journal.ErrUnavailable, w.path, err)
 	}
 	return w.poison(err)
 }
@@ -272,7 +286,7 @@ func (w *writer) checkpoint() {
 	}
 	w.c.written(true)
 	if row, err := w.c.row("PRAGMA wal_checkpoint(PASSIVE)"); err != nil {
-		if !full(err) { // then the log has all of it still, and the next time there may be room
+		if !full(err) && !locked(err) { // then the log has all of it still, and the next time there may be room
 			_ = w.poison(err)
 		}
 	} else if len(row) == 3 {

@@ -4,7 +4,9 @@
 // A [Lease] renews the ownership with every heartbeat. It is lost when the journal says that another
 // process has it ([journal.ErrLost]), when a write or an effect finds that out, and when no renewal
 // has succeeded for the time after which the next owner may take over. Config.OnLost is called then,
-// once. A renewal that fails for another reason is reported and tried again.
+// once. A renewal that fails for another reason is reported and tried again. Time in which the process
+// did not run, because it was stopped or its machine was suspended, does not count: the next renewal
+// finds out whether another process has taken the journal meanwhile, and so does every write and effect.
 //
 // # Concurrency
 //

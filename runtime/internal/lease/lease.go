@@ -40,10 +40,12 @@ type Lease struct {
 	mu        lockorder.Mutex[lockorder.Lease]
 	over      bool // it was lost or given back
 	heartbeat runtime.Timer
-	stale     runtime.Timer
-	renewed   time.Time // when the last successful renewal began
-	unclaim   func()    // undoes Claim; nil: the journal is not claimed
-	stop      func()    // ends the renewal in progress; nil: there is none
+	stale     runtime.Timer // of the next tick
+	ticks     int           // parts of Stale since the last successful renewal began
+	next      time.Time     // when the next tick is due
+	renewed   time.Time     // when that was
+	unclaim   func()        // undoes Claim; nil: the journal is not claimed
+	stop      func()        // ends the renewal in progress; nil: there is none
 }
 
 // New returns a Lease of no journal yet.
@@ -95,7 +97,8 @@ func (l *Lease) Hold() {
 	defer l.mu.Unlock()
 	l.renewed = l.cfg.Sched.Now()
 	l.heartbeat = l.cfg.Sched.After(l.cfg.Heartbeat, l.renew)
-	l.stale = l.cfg.Sched.After(l.cfg.Stale, l.expire)
+	l.next = l.renewed.Add(l.tick())
+	l.stale = l.cfg.Sched.After(l.tick(), l.age)
 }
 
 // Measure stores in s when the ownership was renewed last, and when it ends.

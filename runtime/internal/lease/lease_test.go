@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -104,9 +105,15 @@ func guard(f func() error) (err error) {
 	return f()
 }
 
-func open(w *witness) *lease.Lease {
+func open(w *witness) *lease.Lease { return openBy(w, nil) }
+
+func openBy(w *witness, c runtime.Clock) *lease.Lease {
+	s := &sched.Scheduler{}
+	if c != nil {
+		s.Use(c)
+	}
 	return lease.New(lease.Config{
-		Sched: &sched.Scheduler{}, Heartbeat: heartbeat, Stale: stale, Guard: guard,
+		Sched: s, Heartbeat: heartbeat, Stale: stale, Guard: guard,
 		OnLost: func(cause error) {
 			w.mu.Lock()
 			defer w.mu.Unlock()
@@ -315,6 +322,96 @@ func TestReleaseWaitsForItsGraceOnly(t *testing.T) {
 		assert.Zero(t, claims)
 		close(never)
 	})
+}
+
+// A lateClock is one whose time jumps, as it does for a process that was stopped.
+type lateClock struct {
+	now    time.Time
+	timers map[*lateTimer]time.Time
+}
+
+type lateTimer struct {
+	clock *lateClock
+	f     func()
+}
+
+func (c *lateClock) Now() time.Time { return c.now }
+
+func (c *lateClock) AfterFunc(d time.Duration, f func()) runtime.Timer {
+	t := &lateTimer{c, f}
+	t.Reset(d)
+	return t
+}
+
+func (t *lateTimer) Stop() bool {
+	_, runs := t.clock.timers[t]
+	delete(t.clock.timers, t)
+	return runs
+}
+
+func (t *lateTimer) Reset(d time.Duration) bool {
+	_, runs := t.clock.timers[t]
+	t.clock.timers[t] = t.clock.now.Add(d)
+	return runs
+}
+
+// jump advances the time at once, and then calls what is due, in either order.
+func (c *lateClock) jump(d time.Duration, lastFirst bool) {
+	c.now = c.now.Add(d)
+	var due []*lateTimer
+	for t, at := range c.timers {
+		if !at.After(c.now) {
+			due = append(due, t)
+		}
+	}
+	slices.SortFunc(due, func(a, b *lateTimer) int { return c.timers[a].Compare(c.timers[b]) })
+	if lastFirst {
+		slices.Reverse(due)
+	}
+	for _, t := range due {
+		if t.Stop() {
+			t.f()
+		}
+	}
+}
+
+// TestAStoppedProcessKeepsItsOwnership: however long it was stopped, and whichever timer comes first, if nobody took
+// the journal meanwhile.
+//
+// SEMANTICS 6.9.8
+func TestAStoppedProcessKeepsItsOwnership(t *testing.T) {
+	for _, taken := range []bool{false, true} {
+		for _, lastFirst := range []bool{false, true} {
+			j, w := &owned{}, &witness{}
+			c := &lateClock{time.Now(), map[*lateTimer]time.Time{}}
+			l := openBy(w, c)
+			require.NoError(t, l.Claim(t.Context(), j))
+			l.Hold()
+			for range 100 {
+				c.jump(24*time.Hour, lastFirst)
+			}
+			lost, told, _ := w.said()
+			assert.Empty(t, lost)
+			assert.Empty(t, told)
+			if taken {
+				j.renewing(fails(journal.ErrLost))
+				c.jump(time.Hour, lastFirst)
+				lost, _, _ = w.said()
+				assert.Len(t, lost, 1, "the first renewal finds it out")
+			}
+			j.renewing(fails(errors.New("the disk does not answer")))
+			for range 10 {
+				c.jump(5*time.Second, lastFirst)
+			}
+			lost, _, _ = w.said()
+			assert.Equal(t, taken, len(lost) == 1)
+			c.jump(5*time.Second, lastFirst)
+			c.jump(5*time.Second, lastFirst)
+			lost, _, _ = w.said()
+			assert.Len(t, lost, 1, "a minute in which it ran")
+			l.Release(time.Second)
+		}
+	}
 }
 
 // TestMeasure: it tells when the ownership was renewed last, and when it ends.
