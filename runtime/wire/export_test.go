@@ -14,7 +14,7 @@ func MatchBoth(source, s string) (spans, re2 bool) {
 	if err != nil {
 		panic(err)
 	}
-	text, none, err := pattern.Translate("(?:" + source + `)|\u{10FFFF}`)
+	text, _, none, err := pattern.Translate("(?:" + source + `)|\u{10FFFF}`)
 	if err != nil || none != nil {
 		panic("the alternative has spans")
 	}

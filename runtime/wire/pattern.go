@@ -11,12 +11,17 @@ import (
 // static data: nothing is compiled before it is first used.
 type Pattern struct {
 	Source string // as declared, in the syntax of ECMA-262
-	RE2    string // the same in the syntax of Go; empty when Spans says it all
+	RE2    string // the same in the syntax of Go, without Looks; empty when Spans says it all
+	Looks  []Look // what stands at the groups of RE2, in order: RE2 alone matches more
 	Spans  []Span // what a whole string is made of, in order
 
-	once sync.Once
-	re   *regexp.Regexp
+	once    sync.Once
+	re      *regexp.Regexp
+	matcher *pattern.Matcher // in the place of re, with Looks
 }
+
+// A Look is a look-around of a pattern.
+type Look = pattern.Look
 
 // A Span is a run of Min to Max bytes of a class. Max -1 is unbounded.
 type Span struct {
@@ -25,14 +30,14 @@ type Span struct {
 }
 
 // CompilePattern translates a regular expression of ECMA-262 (with the u flag,
-// as JSON Schema has it). Look-around and back references are refused: nothing
-// matches them in linear time.
+// as JSON Schema has it). Back references are refused: nothing matches them in linear
+// time.
 func CompilePattern(src string) (*Pattern, error) {
-	re2, spans, err := pattern.Translate(src)
+	re2, looks, spans, err := pattern.Translate(src)
 	if err != nil {
 		return nil, err
 	}
-	p := &Pattern{Source: src, RE2: re2}
+	p := &Pattern{Source: src, RE2: re2, Looks: looks}
 	for _, s := range spans {
 		p.Spans = append(p.Spans, Span(s))
 	}
@@ -44,7 +49,20 @@ func (p *Pattern) match(s string) bool {
 	if p.Spans != nil {
 		return matchSpans(p.Spans, s)
 	}
-	p.once.Do(func() { p.re = regexp.MustCompile(p.RE2) })
+	p.once.Do(func() {
+		if p.Looks == nil {
+			p.re = regexp.MustCompile(p.RE2)
+			return
+		}
+		matcher, err := pattern.NewMatcher(p.RE2, p.Looks)
+		if err != nil {
+			panic(err) // as MustCompile: CompilePattern has compiled it
+		}
+		p.matcher = matcher
+	})
+	if p.matcher != nil {
+		return p.matcher.Match(s)
+	}
 	return p.re.MatchString(s)
 }
 

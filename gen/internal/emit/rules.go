@@ -200,12 +200,32 @@ func patterns(g *jen.Group, all []*ir.Pattern) {
 		if p.Pattern.RE2 != "" {
 			elems = append(elems, keyed("RE2", text(p.Pattern.RE2)))
 		}
+		if p.Pattern.Looks != nil {
+			elems = append(elems, keyed("Looks", looks(p.Pattern.Looks)))
+		}
 		if p.Pattern.Spans != nil {
 			elems = append(elems, keyed("Spans", jen.Index().Add(fromWire("Span")).Add(list(p.Pattern.Spans, span))))
 		}
 		g.Var().Add(id(p.Var)).Op("=").Add(fromWire("Pattern")).Add(lines(elems))
 		g.Line()
 	}
+}
+
+// looks prints look-around.
+func looks(all []wire.Look) *jen.Statement {
+	return jen.Index().Add(fromWire("Look")).Add(list(all, func(l wire.Look) jen.Code {
+		elems := []jen.Code{keyed("RE2", text(l.RE2))}
+		if l.Looks != nil {
+			elems = append(elems, keyed("Looks", looks(l.Looks)))
+		}
+		if l.Behind {
+			elems = append(elems, keyed("Behind", jen.True()))
+		}
+		if l.Not {
+			elems = append(elems, keyed("Not", jen.True()))
+		}
+		return jen.Values(elems...)
+	}))
 }
 
 func span(s wire.Span) jen.Code {

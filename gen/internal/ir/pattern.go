@@ -18,14 +18,12 @@ func PatternFault(pattern string) (fault, hint string) {
 // patternHint says what to write instead, by the words of the fault.
 func patternHint(fault string) string {
 	for _, remedy := range []struct{ in, hint string }{
-		{"negative look", "say which characters may stand there, as [^/] does, or refuse such values in a policy"},
-		{"lookahead", "match the whole text instead, as ^a.*b$ does, or check the value in a policy"},
-		{"lookbehind", "match the whole text instead, as ^a.*b$ does, or check the value in a policy"},
+		{"look-arounds", "say some of them in another way, or check the value in a policy"},
 		{"back reference", "write out the alternatives, as (?:aa|bb) does, or check the value in the handler"},
 		{"group modifier", "leave it out: write [aA] for both cases of a letter, and (?<name>...) for a group with a name"},
 		{"more than 1000", "let minLength and maxLength say the length"},
 		{"is empty", "write [^] for any character, or leave the class out"},
-		{"property", `use a general category, as \p{Letter}, or a script, as \p{Script=Greek}`},
+		{"property", `use a general category, as \p{Letter}, a script, as \p{Script=Greek}, or a property, as \p{White_Space}`},
 		{"class", `close it with ], or write \[ for the character`},
 		{"out of order", "put the smaller character first"},
 		{"none of ECMA-262", `leave the backslash out, or write \\ for a backslash`},
@@ -40,5 +38,5 @@ func patternHint(fault string) string {
 			return remedy.hint
 		}
 	}
-	return "write a regular expression of ECMA-262, without look-around and back references"
+	return "write a regular expression of ECMA-262, without back references"
 }

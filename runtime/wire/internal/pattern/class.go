@@ -213,11 +213,8 @@ func (e *ecma) property(c rune) (atom, error) {
 			return atom{set: `\` + string(c) + `{` + value + `}`}, nil
 		}
 	}
-	if key == "gc" && c == 'p' && value == "ASCII" {
-		return atom{set: `\x{0}-\x{7F}`}, nil
+	if ranges, found := binary(name); found {
+		return atom{set: classOf(ranges, c == 'P')}, nil
 	}
-	if key == "gc" && c == 'p' && value == "Any" {
-		return atom{set: anyRune}, nil
-	}
-	return atom{}, errors.New(begin + ` is not supported: \` + string(c) + "{" + name + `}; general categories and Script=Name are`)
+	return atom{}, errors.New(begin + ` is not supported: \` + string(c) + "{" + name + `}; general categories, Script=Name and properties such as White_Space and Emoji are`)
 }

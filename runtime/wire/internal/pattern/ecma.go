@@ -11,24 +11,41 @@ import (
 )
 
 // Translate translates a regular expression of ECMA-262 (with the u flag, as JSON
-// Schema has it) into one of Go, or into spans where these say it all. Look-around and
-// back references are errors: nothing matches them in linear time.
-func Translate(src string) (re2 string, spans []Span, err error) {
+// Schema has it) into one of Go, or into spans where these say it all. Its look-around
+// is apart: each of looks stands where re2 has its group. Back references are errors:
+// nothing matches them in linear time.
+func Translate(src string) (re2 string, looks []Look, spans []Span, err error) {
 	if !utf8.ValidString(src) {
-		return "", nil, fmt.Errorf("pattern %q is not UTF-8", src)
+		return "", nil, nil, fmt.Errorf("pattern %q is not UTF-8", src)
 	}
-	e := ecma{src: src}
+	e := ecma{src: src, left: maxLooks}
 	if err := e.rewrite(); err != nil {
-		return "", nil, fmt.Errorf("pattern %q: %w", src, err)
+		return "", nil, nil, fmt.Errorf("pattern %q: %w", src, err)
 	}
 	re2 = e.out.String()
-	if _, err := regexp.Compile(re2); err != nil {
-		return "", nil, fmt.Errorf("pattern %q: %w", src, plainly(err))
+	if err := valid(re2, e.looks); err != nil {
+		return "", nil, nil, fmt.Errorf("pattern %q: %w", src, plainly(err))
+	}
+	if e.looks != nil {
+		return re2, e.looks, nil, nil
 	}
 	if spans := lower(re2); spans != nil {
-		return "", spans, nil
+		return "", nil, spans, nil
 	}
-	return re2, nil, nil
+	return re2, nil, nil, nil
+}
+
+// valid reports what is wrong with an expression or its look-around.
+func valid(re2 string, looks []Look) error {
+	if _, err := regexp.Compile(re2); err != nil {
+		return err
+	}
+	for _, l := range looks {
+		if err := valid(l.RE2, l.Looks); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // plainly says what is wrong without the rewritten expression around it.
@@ -43,11 +60,18 @@ func plainly(err error) error {
 	return fmt.Errorf("%s: %q", s.Code, s.Expr)
 }
 
+// maxLooks bounds the look-arounds of an expression: each is matched at every position.
+const maxLooks = 100
+
 // An ecma rewrites an expression from left to right.
 type ecma struct {
-	src string
-	i   int
-	out strings.Builder
+	src   string
+	i     int
+	out   strings.Builder
+	looks []Look
+	depth int  // groups that are open
+	inner bool // it is what is in a look-around, and ends with it
+	left  int  // how many more look-arounds it may have
 }
 
 const (
@@ -75,6 +99,13 @@ func (e *ecma) rewrite() error {
 	for e.i < len(e.src) {
 		var err error
 		switch c := e.src[e.i]; c {
+		case ')':
+			if e.depth == 0 && e.inner {
+				return nil
+			}
+			e.depth--
+			e.i++
+			e.out.WriteByte(c)
 		case '\\':
 			err = e.escape()
 		case '[':
@@ -86,7 +117,7 @@ func (e *ecma) rewrite() error {
 		case '.':
 			e.i++
 			e.out.WriteString(`[^\n\r\x{2028}\x{2029}]`)
-		case ')', '*', '+', '?', '|', '^', '$':
+		case '*', '+', '?', '|', '^', '$':
 			e.i++
 			e.out.WriteByte(c)
 		default:
@@ -95,6 +126,9 @@ func (e *ecma) rewrite() error {
 		if err != nil {
 			return err
 		}
+	}
+	if e.inner {
+		return errors.New("missing closing ): write ) behind the look-around")
 	}
 	return nil
 }
@@ -110,20 +144,38 @@ func literalRune(c rune) string {
 	return regexp.QuoteMeta(string(c))
 }
 
-var lookaround = []struct{ prefix, name string }{
-	{"(?=", "lookahead (?=...)"},
-	{"(?!", "negative lookahead (?!...)"},
-	{"(?<=", "lookbehind (?<=...)"},
-	{"(?<!", "negative lookbehind (?<!...)"},
+var lookaround = []struct {
+	prefix      string
+	behind, not bool
+}{{"(?=", false, false}, {"(?!", false, true}, {"(?<=", true, false}, {"(?<!", true, true}}
+
+// look rewrites a look-around: an empty group stands in its place, the only one with a capture.
+func (e *ecma) look(prefix string, behind, not bool) error {
+	if e.left == 0 {
+		return fmt.Errorf("the pattern has more than %d look-arounds", maxLooks)
+	}
+	in := ecma{src: e.src, i: e.i + len(prefix), inner: true, left: e.left - 1}
+	err := in.rewrite()
+	if e.left = in.left; err != nil {
+		return err
+	}
+	e.i = in.i + 1
+	if rest := e.rest(); rest != "" && strings.IndexByte("*+?{", rest[0]) >= 0 {
+		return errors.New(e.here("repetition operator") + " repeats a look-around: leave it out")
+	}
+	e.looks = append(e.looks, Look{RE2: in.out.String(), Looks: in.looks, Behind: behind, Not: not})
+	e.out.WriteString("()")
+	return nil
 }
 
 // group rewrites the beginning of a group: nothing needs its capture.
 func (e *ecma) group() error {
 	for _, l := range lookaround {
 		if strings.HasPrefix(e.rest(), l.prefix) {
-			return errors.New(e.here(l.name) + " is not supported: patterns are matched in linear time")
+			return e.look(l.prefix, l.behind, l.not)
 		}
 	}
+	e.depth++
 	skip := 1
 	switch rest := e.rest(); {
 	case strings.HasPrefix(rest, "(?:"):
