@@ -25,7 +25,7 @@ func toolKeys() keys[Tool] {
 			read: func(p *parser, n *node, t *Tool) { t.Version = p.semver(n, "version") }},
 		{name: "alias", is: wordAlias, doc: "The name under which clients know the tool: calls may use it, rules and policies may not.", without: "none", rules: "1.5",
 			read: (*parser).parseAlias},
-		{name: "renamed_from", is: wordFormer, doc: "Earlier names of the tool, which calls may still use.", without: "none", rules: "1.5",
+		{name: "renamed_from", is: wordFormer, doc: "Earlier names of the tool, the earliest first, which calls may still use. Its idempotency keys are made of the first.", without: "none", rules: "1.5",
 			read: (*parser).parseRenamedFrom},
 		{name: "title", is: wordProse, doc: "Name for people.", without: "none",
 			read: func(p *parser, n *node, t *Tool) { t.Title, _ = p.prose(n, "title") }},

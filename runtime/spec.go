@@ -23,7 +23,7 @@ const IsAtLeastVersion0_1 = true
 type Spec struct {
 	Name        string   // [a-z][a-z0-9_]{0,63}
 	Alias       string   // the name under which clients know the tool; empty: Name
-	RenamedFrom []string // earlier names, which calls may still use
+	RenamedFrom []string // earlier names, the earliest first, which calls may still use
 	Version     string
 	Title       string
 	Description string
@@ -137,6 +137,15 @@ type AllowedOperations = rules.AllowedOperations
 type Deprecation struct {
 	Since, Use, Message string
 	RemoveIn            string // the version without the tool; empty: not said
+}
+
+// FirstName returns the name that the tool had at first: the first of RenamedFrom, or else Name. Idempotency keys are
+// made of it, so that they outlast renames (SEMANTICS 1.5.3).
+func (s *Spec) FirstName() string {
+	if len(s.RenamedFrom) > 0 {
+		return s.RenamedFrom[0]
+	}
+	return s.Name
 }
 
 // Migration returns what the caller of a tool under a name should know: that the name is an earlier

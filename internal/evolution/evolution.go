@@ -2,6 +2,7 @@
 package evolution
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -55,11 +56,23 @@ func Compare(old, now *dsl.File) []Break {
 	return c.breaks
 }
 
-// named reports whether a call may name a tool so.
-func (c *comparison) named(name string) bool {
-	return slices.ContainsFunc(c.now.Tools, func(t *dsl.Tool) bool {
+// named returns the tool that a call may name so, nil when there is none.
+func (c *comparison) named(name string) *dsl.Tool {
+	i := slices.IndexFunc(c.now.Tools, func(t *dsl.Tool) bool {
 		return t.Name == name || t.Alias == name || slices.Contains(t.RenamedFrom, name)
 	})
+	if i < 0 {
+		return nil
+	}
+	return c.now.Tools[i]
+}
+
+// firstName is the name of which the idempotency keys of t are made.
+func firstName(t *dsl.Tool) string {
+	if len(t.RenamedFrom) > 0 {
+		return t.RenamedFrom[0]
+	}
+	return t.Name
 }
 
 // find is the tool of old that t was.
@@ -98,13 +111,14 @@ func (c *comparison) tool(was, t *dsl.Tool) {
 	}
 	for _, name := range append([]string{was.Alias}, was.RenamedFrom...) {
 		switch {
-		case name == "" || c.named(name):
+		case name == "" || c.named(name) != nil:
 		case name == was.Alias:
 			add(key("alias"), []string{Callers}, "the alias %q names no tool any more", name)
 		default:
 			add(key("renamed_from"), []string{Callers}, "the earlier name %q names no tool any more", name)
 		}
 	}
+	c.recorded(was, t, add, key)
 	for _, d := range c.differences(was.Input, t.Input) {
 		var whom []string
 		if d.narrows {
@@ -137,7 +151,22 @@ func (c *comparison) tool(was, t *dsl.Tool) {
 	for i := range c.breaks[from:] {
 		b := &c.breaks[from+i]
 		b.Allowed = newMajor(was.Version, t.Version)
-		b.Hint = fmt.Sprintf("raise version to %s, or take the change back", nextMajor(was.Version))
+		b.Hint = cmp.Or(b.Hint, fmt.Sprintf("raise version to %s, or take the change back", nextMajor(was.Version)))
+	}
+}
+
+// recorded judges what becomes of the calls that are recorded under the names of a tool.
+func (c *comparison) recorded(was, t *dsl.Tool, add func(dsl.Pos, []string, string, ...any), key func(string) dsl.Pos) {
+	hint := func(format string, args ...any) { c.breaks[len(c.breaks)-1].Hint = fmt.Sprintf(format, args...) }
+	if first := firstName(was); first != firstName(t) && (was.Idempotency != nil || was.Dedupe.Mode != "never" && was.Dedupe.Mode != "") {
+		add(key("renamed_from"), []string{Callers}, "the first name was %q and is %q: keys are made of it, so that an effect of an earlier call may be made again", first, firstName(t))
+		hint("begin renamed_from with %q, or raise version to %s", first, nextMajor(was.Version))
+	}
+	for _, name := range append([]string{was.Name}, was.RenamedFrom...) {
+		if o := c.named(name); o != nil && o != t {
+			add(o.Pos, []string{Callers, Undo, Journals}, "%q was a name of tool %q and is one of %q: calls that are recorded under it count for the other tool now", name, was.Name, o.Name)
+			hint("choose another name for the other tool, or raise the version of %q to %s", t.Name, nextMajor(was.Version))
+		}
 	}
 }
 
@@ -168,7 +197,11 @@ func (c *comparison) removed(t *dsl.Tool) {
 	if len(c.now.Tools) > 0 {
 		b.Pos = c.now.Tools[0].Pos
 	}
-	switch d := t.Deprecated; {
+	switch d, o := t.Deprecated, c.named(t.Name); {
+	case o != nil:
+		b.Pos = o.Pos
+		b.Text = fmt.Sprintf("tool %q is removed, and is a name of tool %q: calls that are recorded under it count for that tool now", t.Name, o.Name)
+		b.Hint, b.Allowed = fmt.Sprintf("choose another name, or raise the version of %q to %s", o.Name, nextMajor(t.Version)), newMajor(t.Version, o.Version)
 	case d == nil:
 		b.Text = fmt.Sprintf("tool %q is removed, and was not deprecated", t.Name)
 		b.Hint = "declare it deprecated for two minor versions first, or name it in renamed_from of the tool that takes its place"

@@ -25,8 +25,8 @@ func (t *Turn) ExecuteBatch(ctx context.Context, calls []runtime.Call, mode Batc
 	e := t.run.session.exec
 	for first := 0; first < len(calls); {
 		last := first + 1
-		if !e.engine.Tied(calls[first].Tool) {
-			for last < len(calls) && !e.engine.Tied(calls[last].Tool) {
+		if !e.tied(calls[first].Tool) {
+			for last < len(calls) && !e.tied(calls[last].Tool) {
 				last++
 			}
 		}
@@ -34,6 +34,12 @@ func (t *Turn) ExecuteBatch(ctx context.Context, calls []runtime.Call, mode Batc
 		first = last
 	}
 	return outcomes
+}
+
+// tied reports whether the tool that a call names has an order, start or exit rule.
+func (e *Executor) tied(name string) bool {
+	t := e.lookup(name)
+	return t != nil && e.engine.Tied(t.Spec.Name)
 }
 
 // executeParallel admits calls one after the other, lets the admitted calls start at once, and

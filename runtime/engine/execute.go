@@ -116,7 +116,8 @@ func (t *Turn) open(ctx context.Context, in runtime.Call, done <-chan struct{}) 
 		c.observe(done)
 		return nil, c.record
 	}
-	earlier, reused := t.run.session.past.Earlier(earlier, was, c.id, c.record.Tool)
+	is := func(tool string) bool { return tool == c.record.Tool || c.tool.Is(tool) }
+	earlier, reused := t.run.session.past.Earlier(earlier, was, c.id, is)
 	if earlier != nil && c.record.Repeats(earlier, c.tool, c.exec.inputs) {
 		c.run.session.memory.Work.Leave()
 		return c, earlier

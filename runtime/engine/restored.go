@@ -56,7 +56,7 @@ func (s *Session) callOf(p *runNode, r *history.Call, rec *callRecord) *call {
 	if c.tool != nil {
 		c.notes = c.tool.Spec.Migration(r.Tool)
 	}
-	v := c.tool.Restore(r, c.now)
+	v := c.tool.Restore(r, e.inputs, c.now)
 	c.values.Args, c.values.Text, c.values.Final, c.values.FinalText = v.Args, v.ArgsText, v.Final, v.FinalText
 	c.prepared, c.isPrepared, c.values.Outputs, rec.Undo.Lost = v.State, r.Prepared, v.Output, v.Lost
 	if v.Keyed {

@@ -29,6 +29,7 @@ type Definition struct {
 	Notes []dialect.Note
 
 	tool      string // its name in the registry
+	former    []string
 	rewritten *dialect.Schema
 }
 
@@ -100,7 +101,7 @@ func define(reg *runtime.Registry, d dialect.Dialect) (*Tools, error) {
 		if err != nil {
 			return nil, fmt.Errorf("the input schema of %q: %w", spec.Name, err)
 		}
-		t.add(Definition{offered(spec, d), described(spec), s.JSON, s.Strict, s.Notes, spec.Name, s})
+		t.add(Definition{offered(spec, d), described(spec), s.JSON, s.Strict, s.Notes, spec.Name, spec.RenamedFrom, s})
 	}
 	return t, nil
 }
@@ -125,7 +126,9 @@ func described(spec *runtime.Spec) string {
 }
 
 func (t *Tools) add(d Definition) {
-	t.index[d.Name], t.index[d.tool] = len(t.definitions), len(t.definitions)
+	for _, name := range append([]string{d.Name, d.tool}, d.former...) {
+		t.index[name] = len(t.definitions)
+	}
 	t.definitions = append(t.definitions, d)
 }
 
@@ -154,7 +157,7 @@ func (a *allowance) admit(s *dialect.Schema, schema []byte) (*dialect.Schema, er
 // All returns the definitions, in the order of the registry.
 func (t *Tools) All() []Definition { return slices.Clone(t.definitions) }
 
-// Lookup returns the definition of a tool, by the name in it or the name of the tool.
+// Lookup returns the definition of a tool, by the name in it, the name of the tool or an earlier one.
 func (t *Tools) Lookup(name string) (Definition, bool) {
 	i, ok := t.index[name]
 	if !ok {

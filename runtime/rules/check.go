@@ -21,7 +21,7 @@ func (s *State) Recheck(at Instant, c *Call) Verdict {
 // principal are those that it was asked with; those of c are ignored.
 func (s *State) waitingCall(c *Call) (*call, scope) {
 	own := s.calls.find(c.ID)
-	if own == nil || own.progress != asked || own.tool.name != c.Tool {
+	if own == nil || own.progress != asked || !s.named(own.tool, c.Tool) {
 		return nil, scope{}
 	}
 	return own, scope{tool: own.tool, run: own.run, facts: own.facts, counts: own.counts, owner: own.owner}
@@ -87,8 +87,8 @@ func (t *tool) allows(c *Call) bool {
 
 // cleansUp reports whether p.tool may run during clean-up.
 func (s *State) cleansUp(p *scope) bool {
-	met := func(t *tool) bool { return p.run.successes[t.index] > 0 }
-	return s.engine.cleansUp(p.tool, met, p.facts.succeeded)
+	met := func(t *tool) bool { return t.total(p.run.successes) > 0 }
+	return s.engine.cleansUp(p.tool.now, met, p.facts.succeeded)
 }
 
 // duplicate reports whether an earlier call answers c, whose tool remembers calls (SEMANTICS 3.3, 4.8 and 4.9).
@@ -98,21 +98,27 @@ func (o *owner) duplicate(now Instant, t *tool, c *Call, own *call) (Verdict, bo
 		ownID = own.id
 	}
 	if t.dedupe != DedupeNever {
-		if e, ok := o.equal.find(memoryKey{t.index, c.Args}, now, ownID); ok {
-			return Verdict{Answer: Duplicate, Of: e.call}, true
+		for i := range 1 + len(c.Earlier) {
+			if e, ok := o.equal.find(memoryKey{t.now.index, c.digests(i).Args}, now, ownID); ok {
+				return Verdict{Answer: Duplicate, Of: e.call}, true
+			}
 		}
 	}
 	if !t.keyed {
 		return Verdict{}, false
 	}
-	e, ok := o.keys.find(memoryKey{t.index, c.Key}, now, ownID)
-	switch {
-	case !ok:
-		return Verdict{}, false
-	case e.args == c.Args:
-		return Verdict{Answer: Duplicate, Of: e.call}, true
+	for i := range 1 + len(c.Earlier) {
+		d := c.digests(i)
+		e, ok := o.keys.find(memoryKey{t.now.index, d.Key}, now, ownID)
+		switch {
+		case !ok:
+		case e.args == d.Args:
+			return Verdict{Answer: Duplicate, Of: e.call}, true
+		default:
+			return Verdict{Of: e.call, Violations: []Violation{{Reason: ReasonIdempotencyConflict}}}, true
+		}
 	}
-	return Verdict{Of: e.call, Violations: []Violation{{Reason: ReasonIdempotencyConflict}}}, true
+	return Verdict{}, false
 }
 
 // checkOrder adds what start_constraint, requires_preceding and must_precede say (SEMANTICS 4.11, 4.12 and 4.13).
@@ -153,7 +159,7 @@ func (s *State) checkGroups(vs []Violation, p *scope) []Violation {
 	}
 	for _, g := range p.tool.groups {
 		for _, o := range s.engine.members[g] {
-			if o != p.tool && p.facts.holding[o.index] > 0 {
+			if o != p.tool.now && o.total(p.facts.holding) > 0 {
 				vs = append(vs, Violation{Reason: ReasonExclusiveGroup, Group: s.engine.groups[g], HeldBy: o.name})
 				break // two tools hold a group only if a call was recorded under another Config
 			}
@@ -180,7 +186,8 @@ func (s *State) retryAfter(p *scope, now Instant) (d time.Duration, running bool
 	if p.owner == nil {
 		return 0, false
 	}
-	d, running = p.owner.cooling[p.tool.index].retryAfter(p.tool.cooldown, now)
+	own := p.owner.coolingOf(p.tool)
+	d, running = own.retryAfter(p.tool.cooldown, now)
 	all, any := p.owner.all.retryAfter(s.engine.cooldown, now)
 	return max(d, all), running || any
 }

@@ -2,6 +2,7 @@ package rules_test
 
 import (
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime/rules"
@@ -51,6 +52,31 @@ func (pick chooser) config() rules.Config {
 	for i, name := range names {
 		cfg.Tools = append(cfg.Tools, rules.Tool{Name: name, Rules: pick.rules(func() []string { return some(i) })})
 		pick.declare(&cfg.Tools[i])
+	}
+	return cfg
+}
+
+// renamed makes a rule set of the same rules in which some tools have other names.
+func (pick chooser) renamed(cfg rules.Config) rules.Config {
+	to := map[string]string{}
+	for _, t := range cfg.Tools {
+		if to[t.Name] = t.Name; pick.chance(50) {
+			to[t.Name] = t.Name + "+"
+		}
+	}
+	all := func(names []string) (out []string) {
+		for _, name := range names {
+			out = append(out, to[name])
+		}
+		return out
+	}
+	cfg.Tools = slices.Clone(cfg.Tools)
+	for i := range cfg.Tools {
+		t := &cfg.Tools[i]
+		if was := t.Name; to[was] != was {
+			t.Name, t.Former = to[was], append(slices.Clone(t.Former), was)
+		}
+		t.Rules.RequiresPreceding, t.Rules.MustPrecede = all(t.Rules.RequiresPreceding), all(t.Rules.MustPrecede)
 	}
 	return cfg
 }

@@ -34,6 +34,7 @@ const DefaultReminders = 2
 // A Tool is what the rules need to know of one declared tool.
 type Tool struct {
 	Name        string
+	Former      []string // earlier names: what was recorded under them is of this tool
 	Rules       Rules
 	Idempotent  bool
 	Dedupe      Dedupe

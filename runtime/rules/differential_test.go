@@ -69,7 +69,11 @@ func (s *session) known() string {
 
 func (s *session) call(id string) rules.Call {
 	tools := s.ref.cfg.Tools
-	c := rules.Call{ID: id, Run: "r", Principal: "agent", Tool: tools[s.pick(len(tools))].Name}
+	of := tools[s.pick(len(tools))]
+	c := rules.Call{ID: id, Run: "r", Principal: "agent", Tool: of.Name}
+	if len(of.Former) > 0 && s.pick.chance(30) {
+		c.Tool = of.Former[s.pick(len(of.Former))]
+	}
 	if s.quiet {
 		c.Args, c.Key, c.HasOperation = digest(s.pick(3)), digest(s.pick(2)), true
 		return c
@@ -87,6 +91,9 @@ func (s *session) call(id string) rules.Call {
 		c.Tool = "nothing"
 	}
 	c.Args, c.Key = digest(s.pick(3)), digest(s.pick(2))
+	if s.pick.chance(10) {
+		c.Earlier = []rules.Digests{{Args: digest(s.pick(3)), Key: digest(s.pick(2))}}
+	}
 	c.HasOperation = s.pick.chance(80)
 	if c.HasOperation && s.pick.chance(70) {
 		c.Operation = "put"
@@ -370,6 +377,8 @@ func TestRebuiltUnderAnotherConfig(t *testing.T) {
 		first := s.ref.cfg
 		for _, next := range []func() rules.Config{
 			pick.config, func() rules.Config { return pick.change(s.ref.cfg) }, func() rules.Config { return first },
+			func() rules.Config { return pick.renamed(s.ref.cfg) }, func() rules.Config { return pick.renamed(s.ref.cfg) },
+			func() rules.Config { return pick.change(first) }, // names are free again, or of other tools
 		} {
 			for range pick(25) {
 				s.step()

@@ -10,7 +10,8 @@ import (
 // An Engine is a checked Config. It never changes and is shared by all sessions.
 type Engine struct {
 	tools     []*tool
-	byName    map[string]*tool
+	former    []*tool          // one for each earlier name, behind the tools in all lists by index
+	byName    map[string]*tool // also by earlier names
 	groups    []string
 	members   [][]*tool // of groups
 	starts    []*tool   // in declaration order, as all lists here
@@ -20,10 +21,14 @@ type Engine struct {
 	reminders int
 }
 
-// tool is a Tool in which names are resolved.
+// tool is a Tool in which names are resolved. A tool that was renamed is one tool for each of its
+// names, since what is recorded stays under the name that it was recorded by: under a later Config that
+// name may be of another tool. Whoever asks what has happened with a tool asks for all its names.
 type tool struct {
-	name  string
-	index int
+	name   string
+	index  int
+	now    *tool   // the tool under its present name: itself, unless name is an earlier one
+	former []*tool // of the present one: under its earlier names
 
 	start, required, exit, goesOn, consent bool
 
@@ -75,6 +80,7 @@ func Compile(cfg Config) (*Engine, error) {
 	for i := range cfg.Tools {
 		errs = append(errs, e.resolve(e.tools[i], &cfg.Tools[i].Rules)...)
 	}
+	errs = append(errs, e.rename(cfg.Tools)...)
 	if err := errors.Join(errs...); err != nil {
 		return nil, err
 	}
@@ -88,8 +94,40 @@ func Compile(cfg Config) (*Engine, error) {
 	for _, t := range e.tools {
 		t.free = e.free(t)
 		t.undoIndex, t.windowIndex, t.keyIndex = index(t.undo), index(t.window), index(t.keyWindow)
+		for _, f := range t.former {
+			name, at := f.name, f.index
+			*f = *t
+			f.name, f.index, f.former = name, at, nil
+		}
 	}
 	return e, nil
+}
+
+// rename adds the earlier names of tools, each of which is that of one tool.
+func (e *Engine) rename(declared []Tool) (errs []error) {
+	for i, t := range e.tools {
+		for _, name := range declared[i].Former {
+			if o := e.byName[name]; o != nil {
+				errs = append(errs, fmt.Errorf("tool %q: the earlier name %q is that of tool %q: keep one of them", t.name, name, o.now.name))
+				continue
+			}
+			f := &tool{name: name, index: len(e.tools) + len(e.former), now: t}
+			t.former, e.former, e.byName[name] = append(t.former, f), append(e.former, f), f
+		}
+	}
+	return errs
+}
+
+// width is how many items a list by tool has, where no retired tool was called.
+func (e *Engine) width() int { return len(e.tools) + len(e.former) }
+
+// total returns the sum of the items of t in a list by tool, under all its names.
+func (t *tool) total(list []int32) int {
+	n := list[t.now.index]
+	for _, f := range t.now.former {
+		n += list[f.index]
+	}
+	return int(n)
 }
 
 // newTool returns the part of a tool that refers to no other (SEMANTICS 4.2, 4.7, 4.8 and 4.12).
@@ -101,6 +139,7 @@ func newTool(index int, d *Tool, set *Rules) *tool {
 		needsAny: r.AnyPreceding, maxCalls: r.MaxCalls, cooldown: r.Cooldown, allowed: r.AllowedOperations,
 		dedupe: d.Dedupe.Mode, window: d.Dedupe.Window, idempot: d.Idempotent, undo: d.Undo,
 	}
+	t.now = t
 	if set.MaxCallsEach && set.MaxCalls > 0 && (t.maxCalls == 0 || set.MaxCalls < t.maxCalls) {
 		t.maxCalls = set.MaxCalls
 	}

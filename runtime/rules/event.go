@@ -37,6 +37,19 @@ type Call struct {
 	Key          Digest // of the members that make the idempotency key
 	Operation    string // value of the argument that allowed_operations looks at
 	HasOperation bool   // that argument is present
+
+	Earlier []Digests // of the same call, as it may have been recorded: no event has them
+}
+
+// Digests are Args and Key of a call, as they were made when its tool had another name.
+type Digests struct{ Args, Key Digest }
+
+// digests returns the i-th digests under which an equal call may be remembered, those of now first.
+func (c *Call) digests(i int) Digests {
+	if i == 0 {
+		return Digests{c.Args, c.Key}
+	}
+	return c.Earlier[i-1]
 }
 
 // An EventKind says which fact an Event records.

@@ -11,7 +11,7 @@ type memory struct {
 }
 
 type memoryKey struct {
-	tool   int
+	tool   int // by its present name
 	digest Digest
 }
 
@@ -126,10 +126,10 @@ func (t *tool) remembers() bool { return t.dedupe != DedupeNever || t.keyed }
 // hold remembers c, for its owner, as a call that an equal one duplicates.
 func (c *call) hold(now Instant) {
 	if c.tool.dedupe != DedupeNever {
-		c.owner.equal.hold(memoryKey{c.tool.index, c.args}, now, c.id, c.args)
+		c.owner.equal.hold(memoryKey{c.tool.now.index, c.args}, now, c.id, c.args)
 	}
 	if c.tool.keyed {
-		c.owner.keys.hold(memoryKey{c.tool.index, c.key}, now, c.id, c.args)
+		c.owner.keys.hold(memoryKey{c.tool.now.index, c.key}, now, c.id, c.args)
 	}
 }
 
@@ -137,7 +137,7 @@ func (c *call) hold(now Instant) {
 // an error, and after a timeout when its tool is idempotent. Only an error releases
 // the idempotency key (SEMANTICS 4.8 and 4.9).
 func (c *call) remember(status Status) {
-	k := memoryKey{c.tool.index, c.args}
+	k := memoryKey{c.tool.now.index, c.args}
 	switch {
 	case c.tool.dedupe == DedupeNever:
 	case status == StatusError, status == StatusTimeout && c.tool.idempot:
@@ -166,9 +166,9 @@ func (o *owner) forget(t *tool, call string, args, key Digest) {
 		return
 	}
 	if t.dedupe != DedupeNever {
-		o.equal.forget(memoryKey{t.index, args}, call)
+		o.equal.forget(memoryKey{t.now.index, args}, call)
 	}
 	if t.keyed {
-		o.keys.forget(memoryKey{t.index, key}, call)
+		o.keys.forget(memoryKey{t.now.index, key}, call)
 	}
 }

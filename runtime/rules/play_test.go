@@ -19,6 +19,7 @@ type play struct {
 	now    rules.Instant
 	n      int
 	like   rules.Call // what calls have in common
+	events []rules.Event
 }
 
 // begin starts a run of a session over tools.
@@ -48,9 +49,10 @@ func (p *play) as(principal string) func(f func()) {
 	return p.with(func(c *rules.Call) { c.Principal = principal })
 }
 
-func (p *play) took(_ rules.Event, err error) {
+func (p *play) took(ev rules.Event, err error) {
 	p.Helper()
 	require.NoError(p, err)
+	p.events = append(p.events, ev)
 }
 
 func (p *play) wait(d time.Duration) { p.now = p.now.Add(d) }
@@ -73,8 +75,9 @@ func (p *play) call(tool string, args ...int) rules.Call {
 func (p *play) admit(tool string, args ...int) string {
 	p.Helper()
 	c := p.call(tool, args...)
-	v, _ := p.s.Admit(p.now, &c)
+	v, ev := p.s.Admit(p.now, &c)
 	require.True(p, v.Admitted(), "%s %+v", c.ID, v)
+	p.took(ev, nil)
 	return c.ID
 }
 
@@ -82,8 +85,9 @@ func (p *play) admit(tool string, args ...int) string {
 func (p *play) ask(tool string, args ...int) rules.Call {
 	p.Helper()
 	c := p.call(tool, args...)
-	v, _ := p.s.Ask(p.now, &c)
+	v, ev := p.s.Ask(p.now, &c)
 	require.True(p, v.Admitted(), "%s %+v", c.ID, v)
+	p.took(ev, nil)
 	return c
 }
 

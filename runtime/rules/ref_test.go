@@ -44,7 +44,7 @@ func (r *reference) now() rules.Instant {
 }
 
 func (r *reference) tool(name string) (rules.Tool, bool) {
-	i := slices.IndexFunc(r.cfg.Tools, func(t rules.Tool) bool { return t.Name == name })
+	i := slices.IndexFunc(r.cfg.Tools, func(t rules.Tool) bool { return t.Name == name || slices.Contains(t.Former, name) })
 	if i < 0 {
 		return rules.Tool{}, false
 	}

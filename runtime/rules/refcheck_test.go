@@ -12,6 +12,10 @@ import (
 func (r *reference) check(at rules.Instant, c *rules.Call, own string) rules.Verdict {
 	now := max(at, r.now())
 	calls := r.calls()
+	if t, known := r.tool(c.Tool); known {
+		renamed := *c
+		renamed.Tool, c = t.Name, &renamed
+	}
 	if v, answered := r.checkFirst(now, c, own, calls); answered {
 		return v
 	}
@@ -120,7 +124,30 @@ func after(end rules.Instant, d time.Duration) rules.Instant {
 }
 
 func (r *reference) duplicate(now rules.Instant, c *rules.Call, t rules.Tool, own string, calls []*refCall) (rules.Verdict, bool) {
-	var equal, key *refCall
+	for _, d := range append([]rules.Digests{{Args: c.Args, Key: c.Key}}, c.Earlier...) {
+		of := *c
+		of.Args, of.Key = d.Args, d.Key
+		if equal, _ := r.equals(now, &of, t, own, calls); equal != nil {
+			return rules.Verdict{Answer: rules.Duplicate, Of: equal.id}, true
+		}
+	}
+	for _, d := range append([]rules.Digests{{Args: c.Args, Key: c.Key}}, c.Earlier...) {
+		of := *c
+		of.Args, of.Key = d.Args, d.Key
+		_, key := r.equals(now, &of, t, own, calls)
+		switch {
+		case key == nil:
+		case key.args == of.Args:
+			return rules.Verdict{Answer: rules.Duplicate, Of: key.id}, true
+		default:
+			return rules.Verdict{Of: key.id, Violations: []rules.Violation{{Reason: rules.ReasonIdempotencyConflict}}}, true
+		}
+	}
+	return rules.Verdict{}, false
+}
+
+// equals returns the latest calls that have the arguments of c, and its key.
+func (r *reference) equals(now rules.Instant, c *rules.Call, t rules.Tool, own string, calls []*refCall) (equal, key *refCall) {
 	for _, o := range calls {
 		if o.id == own && r.known(o) || o.tool.Name != c.Tool || o.principal != c.Principal || o.released || o.undone || o.status == rules.StatusError {
 			continue
@@ -134,15 +161,7 @@ func (r *reference) duplicate(now rules.Instant, c *rules.Call, t rules.Tool, ow
 			key = latest(key, o)
 		}
 	}
-	switch {
-	case equal != nil:
-		return rules.Verdict{Answer: rules.Duplicate, Of: equal.id}, true
-	case key != nil && key.args == c.Args:
-		return rules.Verdict{Answer: rules.Duplicate, Of: key.id}, true
-	case key != nil:
-		return rules.Verdict{Of: key.id, Violations: []rules.Violation{{Reason: rules.ReasonIdempotencyConflict}}}, true
-	}
-	return rules.Verdict{}, false
+	return equal, key
 }
 
 // latest returns the one of two equal calls that got its arguments later.

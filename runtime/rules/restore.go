@@ -22,7 +22,7 @@ func (e *Engine) Restore(of *Snapshot, past iter.Seq[PastCall]) (*State, error) 
 		}
 	}
 	for _, c := range of.Cooling {
-		s.ownerOf(c.Principal).cool(s.named(c.Tool), c.End)
+		s.ownerOf(c.Principal).cool(s.recorded(c.Tool), c.End)
 	}
 	var held []heldCall
 	for i := range of.Live {
@@ -74,8 +74,8 @@ func (s *State) holdAll(list []heldCall) {
 	s.Prune(s.now)
 }
 
-// named returns a tool, which may be retired.
-func (s *State) named(name string) *tool {
+// recorded returns a tool by the name that it was recorded by. It may be retired.
+func (s *State) recorded(name string) *tool {
 	if t := s.engine.byName[name]; t != nil {
 		return t
 	}
@@ -84,7 +84,7 @@ func (s *State) named(name string) *tool {
 
 // scopeIn returns the scope of calls of a tool in an open run.
 func (s *State) scopeIn(r *run, tool, agent, principal string) scope {
-	p := scope{tool: s.named(tool), run: r, facts: r.facts[principal], counts: r.counts[actor{agent, principal}], owner: s.owners[principal]}
+	p := scope{tool: s.recorded(tool), run: r, facts: r.facts[principal], counts: r.counts[actor{agent, principal}], owner: s.owners[principal]}
 	s.make(&p, principal, agent)
 	return p
 }
@@ -93,7 +93,7 @@ func (s *State) scopeIn(r *run, tool, agent, principal string) scope {
 func (s *State) ownerOf(principal string) *owner {
 	o := s.owners[principal]
 	if o == nil {
-		o = &owner{principal: principal, cooling: make([]cooling, len(s.engine.tools))}
+		o = &owner{principal: principal, cooling: make([]cooling, s.engine.width())}
 		s.owners[principal] = o
 	}
 	return o
@@ -148,7 +148,7 @@ func (s *State) restoreLive(of *LiveCall) (*call, error) {
 		return nil, fmt.Errorf("call %q is in the snapshot twice", of.Call)
 	}
 	c := s.calls.open(of.Call)
-	c.tool, c.owner, c.args, c.key = s.named(of.Tool), s.ownerOf(of.Principal), of.Args, of.Key
+	c.tool, c.owner, c.args, c.key = s.recorded(of.Tool), s.ownerOf(of.Principal), of.Args, of.Key
 	c.held, c.progress, c.end = of.Order, of.Progress, of.End
 	if r != nil {
 		p := s.scopeIn(r, of.Tool, of.Agent, of.Principal)

@@ -105,7 +105,7 @@ func (s *State) applyRun(ev *Event) error {
 // openRun adds a run in which nothing has happened.
 func (s *State) openRun(id string) *run {
 	r := &run{
-		id: id, began: s.order, open: len(s.engine.required), successes: make([]int32, len(s.engine.tools)),
+		id: id, began: s.order, open: len(s.engine.required), successes: make([]int32, s.engine.width()),
 		facts: map[string]*facts{}, counts: map[actor]*counts{},
 	}
 	s.runs[id] = r
@@ -197,7 +197,7 @@ func (c *call) achieves() RunState {
 		return RunRunning
 	}
 	open := r.open
-	if t.required && r.successes[t.index] == 0 {
+	if t.required && t.total(r.successes) == 0 {
 		open--
 	}
 	switch {
@@ -217,11 +217,11 @@ func (s *State) succeed(c *call, become RunState) {
 		return
 	}
 	c.facts.successes[t.index]++
-	if t.start && c.facts.successes[t.index] == 1 {
+	if t.start && t.total(c.facts.successes) == 1 {
 		c.facts.unstarted--
 	}
 	r.successes[t.index]++
-	if t.required && r.successes[t.index] == 1 {
+	if t.required && t.total(r.successes) == 1 {
 		r.open--
 	}
 	switch become {
@@ -237,11 +237,11 @@ func (s *State) succeed(c *call, become RunState) {
 func (s *State) unsucceed(p *scope, become RunState) {
 	r, t := p.run, p.tool
 	p.facts.successes[t.index]--
-	if t.start && p.facts.successes[t.index] == 0 {
+	if t.start && t.total(p.facts.successes) == 0 {
 		p.facts.unstarted++
 	}
 	r.successes[t.index]--
-	if t.required && r.successes[t.index] == 0 {
+	if t.required && t.total(r.successes) == 0 {
 		r.open++
 	}
 	if become == RunCleanup {

@@ -136,9 +136,9 @@ func (s *State) Snapshot() *Snapshot {
 	return of
 }
 
-// toolsByName returns all tools, also retired ones, in an order that no Config decides on.
+// toolsByName returns all tools, also retired ones and those of earlier names, in an order that no Config decides on.
 func (s *State) toolsByName() []*tool {
-	list := slices.AppendSeq(slices.Clone(s.engine.tools), maps.Values(s.retired))
+	list := slices.AppendSeq(slices.Concat(s.engine.tools, s.engine.former), maps.Values(s.retired))
 	slices.SortFunc(list, func(a, b *tool) int { return cmp.Compare(a.name, b.name) })
 	return list
 }

@@ -52,6 +52,9 @@ func (pick chooser) later(cfg rules.Config) rules.Config {
 	default:
 		other = pick.change(cfg)
 	}
+	if pick.chance(40) {
+		other = pick.renamed(other)
+	}
 	for i := range other.Tools {
 		if other.Tools[i].Undo > 0 && pick.chance(50) {
 			other.Tools[i].Undo = time.Duration(1 + pick(6))

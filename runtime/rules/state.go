@@ -85,6 +85,24 @@ func (c *cooling) begin() { c.busy++ }
 // abandon reverts begin: the call never starts.
 func (c *cooling) abandon() { c.busy-- }
 
+// with returns what keeps later calls waiting of c and d together.
+func (c cooling) with(d cooling) cooling {
+	c.busy += d.busy
+	if d.ended && (!c.ended || c.end < d.end) {
+		c.ended, c.end = true, d.end
+	}
+	return c
+}
+
+// coolingOf returns which calls of t, under all its names, keep later ones waiting.
+func (o *owner) coolingOf(t *tool) cooling {
+	c := o.cooling[t.now.index]
+	for _, f := range t.now.former {
+		c = c.with(o.cooling[f.index])
+	}
+	return c
+}
+
 // finish notes that a call has ended (SEMANTICS 4.7).
 func (c *cooling) finish(now Instant) {
 	c.busy--
@@ -161,6 +179,12 @@ func (s *State) toolOf(name string) *tool {
 	return s.engine.byName[name]
 }
 
+// named reports whether a call of t is one of a tool of that name, present or earlier.
+func (s *State) named(t *tool, name string) bool {
+	o := s.toolOf(name)
+	return t.name == name || o != nil && o.now == t.now
+}
+
 // retire returns the tool of recorded calls that the engine does not know: no
 // rule is about it.
 func (s *State) retire(name string) *tool {
@@ -169,7 +193,8 @@ func (s *State) retire(name string) *tool {
 		if s.retired == nil {
 			s.retired = map[string]*tool{}
 		}
-		t = &tool{name: name, index: len(s.engine.tools) + len(s.retired), retired: true}
+		t = &tool{name: name, index: s.engine.width() + len(s.retired), retired: true}
+		t.now = t
 		s.retired[name] = t
 	}
 	return t
@@ -185,7 +210,7 @@ func (s *State) runOf(id string) *run {
 
 // make adds what p lacks. Its run exists.
 func (s *State) make(p *scope, principal, agent string) {
-	n := len(s.engine.tools)
+	n := s.engine.width()
 	if p.owner == nil {
 		p.owner = &owner{principal: principal, cooling: make([]cooling, n)}
 		s.owners[principal] = p.owner
@@ -224,23 +249,24 @@ func widen[T any](list []T, n int) []T {
 	return list
 }
 
-func (f *facts) succeeded(t *tool) bool { return f != nil && f.successes[t.index] > 0 }
+func (f *facts) succeeded(t *tool) bool { return f != nil && t.total(f.successes) > 0 }
 
-// holds reports whether calls of t hold its groups. A retired tool may have no place in the lists.
+// holds reports whether calls that were recorded under the name of t hold its groups. A retired tool may have
+// no place in the lists.
 func (f *facts) holds(t *tool) bool { return f != nil && at(f.holding, t) > 0 }
 
 func (c *counts) of(t *tool) int {
 	if c == nil {
 		return 0
 	}
-	return int(c.used[t.index])
+	return t.total(c.used)
 }
 
 // pending returns the required tools of r that are open.
 func (e *Engine) pending(r *run) []*tool {
 	var out []*tool
 	for _, t := range e.required {
-		if r.successes[t.index] == 0 {
+		if t.total(r.successes) == 0 {
 			out = append(out, t)
 		}
 	}
@@ -258,14 +284,25 @@ type ToolFacts struct {
 // nil when all are 0. They hold until the next event and must not be changed.
 func (s *State) Counts(run, agent, principal string) (used, successes []int32) {
 	p := s.around(run, agent, principal)
-	n := len(s.engine.tools)
 	if p.counts != nil {
-		used = p.counts.used[:n]
+		used = s.engine.totals(p.counts.used)
 	}
 	if p.facts != nil {
-		successes = p.facts.successes[:n]
+		successes = s.engine.totals(p.facts.successes)
 	}
 	return used, successes
+}
+
+// totals returns the items of a list by tool in declaration order, each under all names of the tool.
+func (e *Engine) totals(list []int32) []int32 {
+	if !slices.ContainsFunc(list[len(e.tools):e.width()], func(n int32) bool { return n != 0 }) {
+		return list[:len(e.tools)]
+	}
+	out := make([]int32, len(e.tools))
+	for i, t := range e.tools {
+		out[i] = int32(t.total(list))
+	}
+	return out
 }
 
 // Facts returns the facts of one tool.
@@ -277,7 +314,7 @@ func (s *State) Facts(run, agent, principal, name string) ToolFacts {
 	p := s.around(run, agent, principal)
 	f := ToolFacts{Used: p.counts.of(t)}
 	if p.facts != nil {
-		f.Successes = int(p.facts.successes[t.index])
+		f.Successes = t.total(p.facts.successes)
 	}
 	return f
 }

@@ -110,6 +110,7 @@ func (s *State) Unblock(at Instant, c *Call) Way {
 	if p.tool == nil || p.tool.retired || !p.tool.allows(c) || p.run == nil || p.run.state().Ended() {
 		return Way{Outlook: OutlookNever}
 	}
+	p.tool = p.tool.now
 	w := &wayfinder{s: s, now: max(at, s.now), scope: p}
 	w.remembered(c)
 	w.gather()

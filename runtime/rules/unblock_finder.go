@@ -50,10 +50,14 @@ func (w *wayfinder) remembered(c *Call) {
 		if t.dedupe == DedupeWindow {
 			after = w.now.Add(t.window)
 		}
-		w.holdings(o.equal.entries[memoryKey{t.index, c.Args}], after)
+		for i := range 1 + len(c.Earlier) {
+			w.holdings(o.equal.entries[memoryKey{t.index, c.digests(i).Args}], after)
+		}
 	}
 	if t.keyed {
-		w.holdings(o.keys.entries[memoryKey{t.index, c.Key}], w.now.Add(t.keyWindow))
+		for i := range 1 + len(c.Earlier) {
+			w.holdings(o.keys.entries[memoryKey{t.index, c.digests(i).Key}], w.now.Add(t.keyWindow))
+		}
 	}
 }
 
@@ -140,11 +144,11 @@ func (w *wayfinder) liveCalls() []*call {
 func (w *wayfinder) offer(c *call) {
 	p := &w.scope
 	m := move{
-		kind: StepFinish, tool: c.tool, call: c, run: c.run == p.run, facts: p.facts != nil && c.facts == p.facts,
+		kind: StepFinish, tool: c.tool.now, call: c, run: c.run == p.run, facts: p.facts != nil && c.facts == p.facts,
 		counts: p.counts != nil && c.counts == p.counts, owner: c.owner == p.owner,
 	}
-	wanted := slices.Contains(w.wanted, c.tool)
-	near := wanted || c.tool == p.tool
+	wanted := slices.Contains(w.wanted, m.tool)
+	near := wanted || m.tool == p.tool
 	cools := m.owner && (near && c.tool.cooldown > 0 || w.s.engine.cooldown > 0) && c.progress != asked
 	holds := m.owner && slices.ContainsFunc(w.held, func(h holding) bool { return h.call == c.id })
 	switch {

@@ -22,7 +22,7 @@ func (w *wayfinder) succeeded(made set, t *tool) bool {
 
 // met reports whether t has succeeded in the run.
 func (w *wayfinder) met(made set, t *tool) bool {
-	return w.scope.run.successes[t.index] > 0 ||
+	return t.total(w.scope.run.successes) > 0 ||
 		w.any(made, func(m *move) bool { return m.tool == t && m.kind != StepDrop && m.run })
 }
 
@@ -93,7 +93,7 @@ func (w *wayfinder) groupsFree(made set, t *tool) bool {
 			continue
 		}
 		for _, o := range w.s.engine.members[g] {
-			if o != t && w.scope.facts.holding[o.index] > w.dropped(made, o) {
+			if o != t && o.total(w.scope.facts.holding) > w.dropped(made, o) {
 				return false
 			}
 		}
@@ -102,7 +102,7 @@ func (w *wayfinder) groupsFree(made set, t *tool) bool {
 }
 
 // dropped returns how many calls of t, of the principal of the target, are dropped.
-func (w *wayfinder) dropped(made set, t *tool) (n int32) {
+func (w *wayfinder) dropped(made set, t *tool) (n int) {
 	for i := range w.moves {
 		if m := &w.moves[i]; made.has(i) && m.kind == StepDrop && m.facts && m.tool == t {
 			n++
@@ -117,7 +117,7 @@ func (w *wayfinder) cool(n *node, t *tool) Instant {
 	if w.scope.owner == nil {
 		return w.now
 	}
-	own, all := w.scope.owner.cooling[t.index], w.scope.owner.all
+	own, all := w.scope.owner.coolingOf(t), w.scope.owner.all
 	for i := range w.moves {
 		m := &w.moves[i]
 		if !n.made.has(i) || !m.owner {

@@ -146,6 +146,9 @@ func TestWayIsRightAndShortest(t *testing.T) {
 		for range pick(20) {
 			s.step()
 		}
+		if pick.chance(30) {
+			s.become(pick.renamed(s.ref.cfg))
+		}
 		c := s.call("again")
 		if v := s.state.Check(s.now, &c); !v.Admitted() && v.Primary().Reason != rules.ReasonUnknownTool {
 			tryWay(t, s, c, 3, seen)

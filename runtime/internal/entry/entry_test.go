@@ -200,7 +200,7 @@ func (c *restoring) run(t *testing.T) {
 	if c.hooks != nil {
 		h = c.hooks
 	}
-	got := entry.Restore(&r, &spec, h, ended.Add(c.after))
+	got := entry.Restore(&r, &spec, h, nil, ended.Add(c.after))
 	if c.lost == "" {
 		require.NoError(t, got.Lost)
 	} else {
@@ -254,7 +254,7 @@ func TestLost(t *testing.T) {
 	} {
 		t.Run(name, row.run)
 	}
-	gone := entry.Restore(&history.Call{Attempts: 1, Stored: true, Args: []byte(`"ok"`)}, nil, nil, ended)
+	gone := entry.Restore(&history.Call{Attempts: 1, Stored: true, Args: []byte(`"ok"`)}, nil, nil, nil, ended)
 	require.ErrorContains(t, gone.Lost, "not registered")
 	gone.Lost = nil
 	assert.Zero(t, gone)

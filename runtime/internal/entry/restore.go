@@ -41,15 +41,15 @@ type Values struct {
 }
 
 // Restore returns the values of r. spec and hooks are those of its tool, nil when there is none of
-// that name. now tells whether the time for an undo is over.
-func Restore(r *history.Call, spec *runtime.Spec, hooks *bind.Hooks, now time.Time) (v Values) {
+// that name. key is that of the recorded digests. now tells whether the time for an undo is over.
+func Restore(r *history.Call, spec *runtime.Spec, hooks *bind.Hooks, key ruleinput.Key, now time.Time) (v Values) {
 	if hooks != nil {
 		v.Args, v.ArgsText = restoreArgs(hooks, r.Args)
 		v.Final, v.FinalText = v.Args, v.ArgsText
 		if r.Rewritten {
 			v.Final, v.FinalText = restoreArgs(hooks, r.Final)
 		}
-		v.restoreKey(r, spec)
+		v.restoreKey(r, spec, key)
 	}
 	undoable := spec != nil && spec.Undo != nil
 	if r.Attempts == 0 || r.Undone {
@@ -71,13 +71,13 @@ func Restore(r *history.Call, spec *runtime.Spec, hooks *bind.Hooks, now time.Ti
 }
 
 // restoreKey sets the key of the effects. The code of the tool walks the arguments, and may panic.
-func (v *Values) restoreKey(r *history.Call, spec *runtime.Spec) {
+func (v *Values) restoreKey(r *history.Call, spec *runtime.Spec, key ruleinput.Key) {
 	defer func() { _ = recover() }() // the key is then derived from the ids of the session and the call
 	if v.Final == nil || spec.Idempotency == nil {
 		return
 	}
-	key, err := ruleinput.Effect(r.Tool, r.Principal, spec, v.Final)
-	v.Effect, v.Keyed = key, err == nil
+	effect, err := ruleinput.Effect(r.Principal, spec, v.Final, r.Key, key)
+	v.Effect, v.Keyed = effect, err == nil
 }
 
 // restoreArgs decodes recorded arguments. They were valid when they were recorded, but the tool may

@@ -39,6 +39,7 @@ type Call struct {
 	Revision    string // of the policy
 	Request     string // for consent
 	Obligations []runtime.Obligation
+	Key         rules.Digest // of its idempotency key, as the rules have it; zero: none
 
 	Args, Final, PreparedState json.RawMessage // nil: there is none, or it was erased
 	Rewritten                  bool            // its handler was given Final instead of Args
@@ -100,6 +101,7 @@ func (c *Call) add(of placed) error {
 	if r.Revision != "" {
 		c.Revision = r.Revision
 	}
+	c.addKey(r)
 	c.addStart(r)
 	c.addProcess(r)
 	c.addUndo(r)
@@ -121,6 +123,15 @@ func (c *Call) addValues(r *journal.Record) {
 		c.Lost = r.Lost
 	}
 	c.Rewritten = c.Rewritten || r.Final != nil || c.Lost != ""
+}
+
+// addKey folds the idempotency key that a change of the rule state has.
+func (c *Call) addKey(r *journal.Record) {
+	for i := range r.Rules {
+		if ev := &r.Rules[i]; ev.Call == c.ID && ev.Key != (rules.Digest{}) {
+			c.Key = ev.Key
+		}
+	}
 }
 
 // set sets to to the value of p, if p is not nil.

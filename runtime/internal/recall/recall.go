@@ -140,10 +140,10 @@ func (p *Past[C]) readArchived(was *ended.Call, archived *journal.ArchivedError)
 	return of, err
 }
 
-// Earlier returns the record of a call that another one of a tool has the id of, and what becomes of the other one if that is not the
-// same call.
-func (p *Past[C]) Earlier(r *session.Record[C], was *ended.Call, id, tool string) (*session.Record[C], *runtime.Outcome) {
-	if was != nil && was.Tool == tool {
+// Earlier returns the record of a call that another one has the id of, and what becomes of the other one if that is not the
+// same call. is reports whether a tool, by its name, is that of the other call.
+func (p *Past[C]) Earlier(r *session.Record[C], was *ended.Call, id string, is func(tool string) bool) (*session.Record[C], *runtime.Outcome) {
+	if was != nil && is(was.Tool) {
 		var refused *runtime.Outcome
 		if r, refused = p.Record(was); refused != nil {
 			return nil, refused

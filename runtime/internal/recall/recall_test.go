@@ -139,7 +139,7 @@ func TestAJournalThatFails(t *testing.T) {
 	assert.Equal(t, runtime.Denied, refused.Kind)
 	assert.Equal(t, runtime.ReasonJournalUnavailable, refused.Reason, "it is not a call that was never made")
 	_, was := p.Find("c1")
-	_, refused = p.Earlier(nil, was, "c1", "t")
+	_, refused = p.Earlier(nil, was, "c1", func(tool string) bool { return tool == "t" })
 	require.NotNil(t, refused)
 	assert.Equal(t, runtime.ReasonJournalUnavailable, refused.Reason, "nothing is carried out")
 	_, err := p.hold("c1", &revived)

@@ -3,6 +3,7 @@ package ruleinput
 import (
 	"crypto/sha256"
 	"encoding/binary"
+	"slices"
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/rules"
@@ -19,9 +20,10 @@ func Operation(rc *rules.Call, wants *rules.Wants, args wire.Value) {
 	}
 }
 
-// Digests sets the digests of the arguments of a call that the rules want, masked by key. It returns
-// the digest that the idempotency key is derived from, which is independent of key, so that it is the
-// same with another journal. The tool and the principal of rc are set (SEMANTICS 4.8).
+// Digests sets the digests of the arguments of a call of the tool of spec that the rules want, masked by key.
+// They are made of the tool's first name, which stays when it is renamed. It returns the digest that the
+// idempotency key is derived from, which is independent of key, so that it is the same with another journal.
+// The principal of rc is set (SEMANTICS 1.5.3 and 4.8).
 func Digests(rc *rules.Call, spec *runtime.Spec, wants *rules.Wants, args wire.Value, key Key) (effect rules.Digest, err error) {
 	if !wants.Args {
 		return effect, nil
@@ -31,18 +33,60 @@ func Digests(rc *rules.Call, spec *runtime.Spec, wants *rules.Wants, args wire.V
 	if err != nil {
 		return effect, err
 	}
-	rc.Args = digest(rc.Tool, rc.Principal, form)
+	var members []byte
 	if wants.Key {
-		effect, err = Effect(rc.Tool, rc.Principal, spec, args)
-		rc.Key = effect
+		if members, err = keyForm(spec, args); err != nil {
+			return effect, err
+		}
 	}
-	key.Mask(&rc.Args)
-	key.Mask(&rc.Key)
-	return effect, err
+	of := func(name string) (d rules.Digests, effect rules.Digest) {
+		d.Args = digest(name, rc.Principal, form)
+		if wants.Key {
+			effect = digest(name, rc.Principal, members)
+			d.Key = effect
+		}
+		key.Mask(&d.Args)
+		key.Mask(&d.Key)
+		return d, effect
+	}
+	d, effect := of(spec.FirstName())
+	rc.Args, rc.Key = d.Args, d.Key
+	for _, name := range laterNames(spec) {
+		d, _ = of(name)
+		rc.Earlier = append(rc.Earlier, d)
+	}
+	return effect, nil
 }
 
-// Effect returns the digest of the members of args that form the idempotency key (SEMANTICS 4.9).
-func Effect(tool, principal string, spec *runtime.Spec, args wire.Value) (rules.Digest, error) {
+// laterNames are the names of a tool other than its first one. Versions up to 89cfa63 made digests of the name
+// that a tool had at the time of the call.
+func laterNames(spec *runtime.Spec) []string {
+	if len(spec.RenamedFrom) == 0 {
+		return nil
+	}
+	return append(slices.Clone(spec.RenamedFrom[1:]), spec.Name)
+}
+
+// Effect returns the digest of the members of args that form the idempotency key (SEMANTICS 1.5.3 and 4.9).
+// recorded is the one that was recorded of the call, masked by key: where it was made of another name of the
+// tool, so is the digest, since the handler was told that one. Zero: none was recorded.
+func Effect(principal string, spec *runtime.Spec, args wire.Value, recorded rules.Digest, key Key) (rules.Digest, error) {
+	members, err := keyForm(spec, args)
+	if err != nil {
+		return rules.Digest{}, err
+	}
+	for _, name := range laterNames(spec) {
+		effect := digest(name, principal, members)
+		masked := effect
+		if key.Mask(&masked); masked == recorded {
+			return effect, nil
+		}
+	}
+	return digest(spec.FirstName(), principal, members), nil
+}
+
+// keyForm returns the canonical form of the members of args that form the idempotency key (SEMANTICS 4.9).
+func keyForm(spec *runtime.Spec, args wire.Value) ([]byte, error) {
 	var form []byte
 	for _, name := range spec.Idempotency.Key {
 		form = append(binary.BigEndian.AppendUint64(form, uint64(len(name))), name...)
@@ -54,10 +98,10 @@ func Effect(tool, principal string, spec *runtime.Spec, args wire.Value) (rules.
 		}
 		var err error
 		if form, err = wire.AppendCanonical(append(form, 1), &l); err != nil {
-			return rules.Digest{}, err
+			return nil, err
 		}
 	}
-	return digest(tool, principal, form), nil
+	return form, nil
 }
 
 // digest returns the digest of canonical bytes, of a tool and a principal (SEMANTICS 4.8).

@@ -39,7 +39,7 @@ func Config(specs []*runtime.Spec, reminders int) rules.Config {
 // tool separately (SEMANTICS 4.2, 4.7, 4.8 and 4.9).
 func ruleTool(s *runtime.Spec) rules.Tool {
 	t := rules.Tool{
-		Name: s.Name, Rules: s.Rules, Dedupe: s.Dedupe, Idempotent: s.Idempotent,
+		Name: s.Name, Former: s.RenamedFrom, Rules: s.Rules, Dedupe: s.Dedupe, Idempotent: s.Idempotent,
 		Consent: s.Consent != nil && s.Consent.Ask == runtime.ConsentAskAlways,
 	}
 	if set := s.Set; set != nil {

@@ -39,8 +39,14 @@ func TestConfig(t *testing.T) {
 // digests returns the digests of a call of a tool whose idempotency key is its members k and l.
 func digests(t *testing.T, tool, principal, args string, key ruleinput.Key) (rules.Call, rules.Digest) {
 	t.Helper()
-	rc := rules.Call{Tool: tool, Principal: principal}
-	spec := &runtime.Spec{Idempotency: &runtime.Idempotency{Key: []string{"k", "l"}}}
+	return digestsOf(t, runtime.Spec{Name: tool}, principal, args, key)
+}
+
+// digestsOf is digests for a tool with other names.
+func digestsOf(t *testing.T, names runtime.Spec, principal, args string, key ruleinput.Key) (rules.Call, rules.Digest) {
+	t.Helper()
+	rc := rules.Call{Tool: names.Name, Principal: principal}
+	spec := &runtime.Spec{Name: names.Name, RenamedFrom: names.RenamedFrom, Idempotency: &runtime.Idempotency{Key: []string{"k", "l"}}}
 	effect, err := ruleinput.Digests(&rc, spec, &rules.Wants{Args: true, Key: true}, wire.Raw(args), key)
 	require.NoError(t, err)
 	return rc, effect
@@ -88,6 +94,33 @@ func TestDigestsAreKeyed(t *testing.T) {
 	assert.True(t, k.Matches(k.MAC([]byte("a")), []byte("a")))
 	assert.False(t, k.Matches(k.MAC([]byte("a")), []byte("b")))
 	assert.False(t, k.Matches("", []byte("a")))
+}
+
+// TestDigestsOfRenamedTools: the digests of a tool are those of its first name, and those that it may have been recorded
+// with under its other names stand beside them.
+//
+// SEMANTICS 1.5.3
+func TestDigestsOfRenamedTools(t *testing.T) {
+	const args = `{"k":1,"x":2}`
+	for _, key := range []ruleinput.Key{nil, ruleinput.Key("key")} {
+		first, effect := digests(t, "send", "p", args, key)
+		second, secondEffect := digests(t, "mail", "p", args, key)
+		third, _ := digests(t, "post", "p", args, key)
+		assert.Empty(t, first.Earlier)
+
+		now, same := digestsOf(t, runtime.Spec{Name: "post", RenamedFrom: []string{"send", "mail"}}, "p", args, key)
+		assert.Equal(t, effect, same)
+		assert.Equal(t, []rules.Digest{first.Args, first.Key}, []rules.Digest{now.Args, now.Key})
+		assert.Equal(t, []rules.Digests{{Args: second.Args, Key: second.Key}, {Args: third.Args, Key: third.Key}}, now.Earlier)
+
+		// The key of a recorded call is that which its handler was told.
+		spec := &runtime.Spec{Name: "post", RenamedFrom: []string{"send", "mail"}, Idempotency: &runtime.Idempotency{Key: []string{"k", "l"}}}
+		for recorded, want := range map[rules.Digest]rules.Digest{{}: effect, first.Key: effect, second.Key: secondEffect, {1}: effect} {
+			got, err := ruleinput.Effect("p", spec, wire.Raw(args), recorded, key)
+			require.NoError(t, err)
+			assert.Equal(t, want, got)
+		}
+	}
 }
 
 // TestUnwanted: nothing is computed that the rules do not want.

@@ -111,7 +111,7 @@ func (r *Record[C]) Ended() bool { return r.First.Fired() && (r.Final == nil || 
 // decode to the same value. t is nil for a tool that is not declared. key is that of the recorded inputs.
 func (r *Record[C]) Repeats(earlier *Record[C], t *tools.Tool, key ruleinput.Key) bool {
 	switch {
-	case earlier.Tool != r.Tool:
+	case earlier.Tool != r.Tool && !t.Is(earlier.Tool):
 		return false
 	case earlier.restored != nil && key.Matches(earlier.restored.mac, r.Input):
 		return true

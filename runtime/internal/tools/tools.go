@@ -4,6 +4,7 @@ package tools
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -14,6 +15,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime/internal/history"
 	"github.com/ambit-tools/ambit/runtime/internal/jsonedit"
 	"github.com/ambit-tools/ambit/runtime/internal/redact"
+	"github.com/ambit-tools/ambit/runtime/internal/ruleinput"
 	"github.com/ambit-tools/ambit/runtime/internal/wording"
 )
 
@@ -63,6 +65,12 @@ func CheckStore(list []Tool, s runtime.ArtifactStore) error {
 	return fmt.Errorf("there is no store for the outputs of %s, which declare artifact: give one with WithArtifacts", strings.Join(names, ", "))
 }
 
+// Is reports whether a call that is recorded under a name is one of t, which may be nil: the name is that of the tool, or
+// an earlier one (SEMANTICS 1.5.3).
+func (t *Tool) Is(name string) bool {
+	return t != nil && (name == t.Spec.Name || slices.Contains(t.Spec.RenamedFrom, name))
+}
+
 // Deadline returns how long one attempt may take.
 func (t *Tool) Deadline() time.Duration {
 	if t.Spec.Deadline > 0 {
@@ -90,12 +98,12 @@ func (t *Tool) OutputLimit() int64 {
 // Undoable reports whether the declaration has undo; t may be nil.
 func (t *Tool) Undoable() bool { return t != nil && t.Spec.Undo != nil }
 
-// Restore returns the values of a recorded call of t, which may be nil.
-func (t *Tool) Restore(r *history.Call, now time.Time) entry.Values {
+// Restore returns the values of a recorded call of t, which may be nil. key is that of the recorded digests.
+func (t *Tool) Restore(r *history.Call, key ruleinput.Key, now time.Time) entry.Values {
 	if t == nil {
-		return entry.Restore(r, nil, nil, now)
+		return entry.Restore(r, nil, nil, key, now)
 	}
-	return entry.Restore(r, t.Spec, t.Hooks, now)
+	return entry.Restore(r, t.Spec, t.Hooks, key, now)
 }
 
 // OnlyReads reports whether a call has no effect that could be undone; t may be nil.
