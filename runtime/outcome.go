@@ -81,6 +81,7 @@ type Detail struct {
 	RetryAfter  time.Duration `json:"-"`                      // cooldown: at the earliest
 	Missing     []string      `json:"missing,omitempty"`      // start_constraint, prerequisite_missing: tools without a success
 	Any         bool          `json:"any,omitempty"`          // prerequisite_missing: one of Missing is enough
+	Waiting     []string      `json:"waiting,omitempty"`      // prerequisite_missing, of an exit tool: calls of the run that wait for consent
 	Already     []string      `json:"already,omitempty"`      // order_violation: tools that have succeeded
 	Group       string        `json:"group,omitempty"`        // exclusive_group
 	HeldBy      string        `json:"held_by,omitempty"`      // exclusive_group: the tool that holds it
@@ -91,6 +92,20 @@ type Detail struct {
 	Writing     bool          `json:"writing,omitempty"`      // a write under the fence still ran when the call ended
 	Killed      bool          `json:"killed,omitempty"`       // the process of a command was ended, and may have taken effect
 }
+
+// detailJSON is the JSON form of a Detail.
+type detailJSON struct {
+	Detail
+	RetryAfter float64 `json:"retry_after_ms,omitempty"`
+	ExpiresIn  float64 `json:"expires_in_ms,omitempty"`
+	Deadline   float64 `json:"deadline_ms,omitempty"`
+}
+
+func (d *Detail) json() detailJSON {
+	return detailJSON{*d, ms(d.RetryAfter), ms(d.ExpiresIn), ms(d.Deadline)}
+}
+
+func ms(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 
 // outcomeJSON is the JSON form of an Outcome.
 type outcomeJSON struct {
@@ -111,17 +126,17 @@ type outcomeJSON struct {
 	RequestID   string           `json:"request,omitempty"`
 	Obligations []Obligation     `json:"obligations,omitempty"`
 	Denials     []Denial         `json:"denials,omitempty"`
-	Detail      Detail           `json:"detail,omitzero"`
+	Detail      detailJSON       `json:"detail,omitzero"`
 	Notes       []string         `json:"notes,omitempty"`
 	Revision    string           `json:"revision,omitempty"`
 }
 
 // MarshalJSON returns o as a JSON object with the members call, tool, outcome, reason, all_reasons,
 // violations, message, output, artifact, duration_ms, retryable, rolled_back, of, request,
-// obligations, denials, detail, notes and revision. Empty members are omitted.
+// obligations, denials, detail, notes and revision. Empty members are omitted. Durations are in milliseconds, in members that end in _ms.
 func (o Outcome) MarshalJSON() ([]byte, error) {
 	return json.Marshal(outcomeJSON{
 		o.CallID, o.Tool, o.Kind, o.Reason, o.AllReasons, o.Violations, o.Message, json.RawMessage(o.Output), o.Artifact,
-		float64(o.Duration) / float64(time.Millisecond), jsonOf(o.Times), o.Retryable, o.RolledBack, o.Of, o.RequestID, o.Obligations, o.Denials, o.Detail, o.Notes, o.Revision,
+		ms(o.Duration), jsonOf(o.Times), o.Retryable, o.RolledBack, o.Of, o.RequestID, o.Obligations, o.Denials, o.Detail.json(), o.Notes, o.Revision,
 	})
 }

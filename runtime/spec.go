@@ -140,7 +140,7 @@ type Deprecation struct {
 }
 
 // FirstName returns the name that the tool had at first: the first of RenamedFrom, or else Name. Idempotency keys are
-// made of it, so that they outlast renames (SEMANTICS 1.5.3).
+// made of it, so that they outlast renames (SEMANTICS 1.5.4).
 func (s *Spec) FirstName() string {
 	if len(s.RenamedFrom) > 0 {
 		return s.RenamedFrom[0]

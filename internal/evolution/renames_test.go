@@ -14,7 +14,7 @@ import (
 
 // TestNamesOfRecordedCalls: what is recorded under a name stays that of its tool, or a break says that it does not.
 //
-// SEMANTICS 1.5.3
+// SEMANTICS 1.5.3, 1.5.4
 func TestNamesOfRecordedCalls(t *testing.T) {
 	file := func(tools string) *dsl.File {
 		var b strings.Builder

@@ -8,6 +8,8 @@ import (
 	"github.com/ambit-tools/ambit/runtime/internal/capacity"
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
 	"github.com/ambit-tools/ambit/runtime/internal/outcomes"
+	"github.com/ambit-tools/ambit/runtime/internal/refusal"
+	"github.com/ambit-tools/ambit/runtime/rules"
 )
 
 // park lets a call wait for consent once its worker has returned, or continues it when
@@ -24,6 +26,31 @@ func (c *call) park() {
 	c.exec.sched.Fire(&c.record.First)
 	if goOn {
 		c.submitApproved()
+	}
+}
+
+// endMoot is Session.endMoot after a success that may have changed the phase of the run.
+func (c *call) endMoot(out *runtime.Outcome) {
+	if out.Kind == runtime.Completed && out.Run >= runtime.RunCleanup && !c.dry {
+		c.run.session.endMoot(c.run.id)
+	}
+}
+
+// endMoot ends the calls of a run that wait for consent and that its phase lets run no more, with their requests: no answer
+// could count. One whose tool has another declaration now goes on waiting for the former one (SEMANTICS 4.14.10 and 5.8.1).
+// No lock is held.
+func (s *Session) endMoot(run string) {
+	s.mu.Lock()
+	moot, why := s.memory.Moot(run)
+	s.mu.Unlock()
+	for _, c := range moot {
+		if c.declarationChanged && why.Primary().Reason == rules.ReasonExiting {
+			continue
+		}
+		e := denied(runtime.Outcome{})
+		refusal.Rules(&e.outcome, c.record.Tool, why)
+		e.cause = lifecycle.ByConsent // one that was approved meanwhile is judged anew
+		c.finish(e)
 	}
 }
 

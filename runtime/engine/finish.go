@@ -47,6 +47,7 @@ func (c *call) finish(e *result) (first bool) {
 	c.flushOutcome()
 	endSpan(c)
 	e.report(c)
+	c.endMoot(&e.outcome)
 	if unattended {
 		c.observe(sched.PastDone) // no caller waits
 	}

@@ -50,6 +50,7 @@ func (s *Session) Resolve(ctx context.Context, callID string, f action.ResolveRe
 	}
 	out := outcomes.Found(f.TookEffect, f.Reason)
 	u.resolve(&out, f.By.ID)
+	u.c.endMoot(&out)
 	if err := u.c.trail.Flush(); err != nil {
 		return &action.Error{Code: action.CodeJournalUnavailable, Err: err}
 	}
@@ -102,6 +103,7 @@ func (u unknownCall) reconcile(ctx context.Context) bool {
 		c.values.Outputs = a.Value
 	}
 	u.resolve(&a.Outcome, "")
+	c.endMoot(&a.Outcome)
 	return true
 }
 

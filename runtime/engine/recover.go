@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/action"
@@ -176,6 +178,11 @@ func (e *Executor) restore(ctx context.Context, h *history.History, parts *recov
 	for _, o := range unfinished {
 		if !e.hooks.Skips(o.of.Session, o.of.ID) {
 			o.settle(ctx, stale)
+		}
+	}
+	for _, id := range slices.Sorted(maps.Keys(h.Sessions)) { // also what versions up to 89cfa63 have left open
+		for _, run := range slices.Sorted(maps.Keys(h.Sessions[id].Open)) {
+			e.seat(id).endMoot(run)
 		}
 	}
 	return nil

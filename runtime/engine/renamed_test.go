@@ -157,7 +157,7 @@ func TestRenamedToolOverARestart(t *testing.T) {
 // TestKeyOutlastsRenames: the key that a handler is told is that of the first name, also when further names are added. A call
 // that was recorded under another name's digests keeps its own, and is the duplicate of later ones.
 //
-// SEMANTICS 1.5.3
+// SEMANTICS 1.5.4
 func TestKeyOutlastsRenames(t *testing.T) {
 	r := &renaming{
 		T: t, j: new(journal.Memory), policy: runtime.PolicyFunc(allowAll), other: func(*runtime.Spec) {},
@@ -189,6 +189,8 @@ func TestKeyOutlastsRenames(t *testing.T) {
 }
 
 // TestKeyOfARecordedCall: the reconcile handler is told the key that the handler was told, whatever the tool is called now.
+//
+// SEMANTICS 1.5.4
 func TestKeyOfARecordedCall(t *testing.T) {
 	for _, names := range [][]string{{"post", "transfer"}, {"post", "pay", "transfer"}} {
 		var s shared

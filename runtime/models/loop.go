@@ -201,11 +201,15 @@ func (l *Loop) dispatch(ctx context.Context, m Message) (over bool) {
 	}
 	made := dispatch(ctx, waiting, l.Run.Turn(l.Turn), calls)
 	var results []Result
+	var held []string
 	for i := range m.Calls {
 		r, ok := refused[i]
 		if !ok {
 			r, made = made[0], made[1:]
-			over = r.Outcome.Loop == runtime.LoopExit
+			over, held = r.Outcome.Loop == runtime.LoopExit, nil
+			if r.Outcome.Loop == runtime.LoopWait && r.Outcome.Kind == runtime.Denied {
+				held = r.Outcome.Detail.Waiting
+			}
 		}
 		if r.Outcome.Kind == runtime.Pending {
 			l.pending = append(l.pending, r)
@@ -213,6 +217,30 @@ func (l *Loop) dispatch(ctx context.Context, m Message) (over bool) {
 		results = append(results, r)
 	}
 	l.add(Message{Role: ToolRole, Results: results})
+	if held != nil {
+		return l.await(ctx, held)
+	}
+	return over
+}
+
+// await waits until calls that wait for consent have ended, and tells the model of those that it was told are pending. The run is
+// over then, or the model goes on.
+func (l *Loop) await(ctx context.Context, ids []string) (over bool) {
+	turn := l.Run.Turn(l.Turn)
+	for _, id := range ids { // also those of sub-agents
+		turn.Await(ctx, id)
+	}
+	var b strings.Builder
+	for _, p := range l.pending {
+		r := ResultOf(turn.Await(ctx, p.ID))
+		if over = over || r.Outcome.Loop == runtime.LoopExit; r.Outcome.Kind == runtime.Pending {
+			return true // ctx has ended
+		}
+		fmt.Fprintf(&b, "The call %s of %s has ended: %s\n", p.ID, p.Tool, r.Text)
+	}
+	if l.pending = nil; b.Len() > 0 {
+		l.add(Message{Role: User, Text: strings.TrimSpace(b.String())})
+	}
 	return over
 }
 
@@ -220,17 +248,7 @@ func (l *Loop) dispatch(ctx context.Context, m Message) (over bool) {
 // first, or the model is reminded of what it has to do.
 func (l *Loop) stopped(ctx context.Context) (over bool) {
 	if len(l.pending) > 0 {
-		var b strings.Builder
-		for _, p := range l.pending {
-			r := ResultOf(l.Run.Turn(l.Turn).Await(ctx, p.ID))
-			if over = over || r.Outcome.Loop == runtime.LoopExit; r.Outcome.Kind == runtime.Pending {
-				return true // ctx has ended
-			}
-			fmt.Fprintf(&b, "The call %s of %s has ended: %s\n", p.ID, p.Tool, r.Text)
-		}
-		l.pending = nil
-		l.add(Message{Role: User, Text: strings.TrimSpace(b.String())})
-		return over
+		return l.await(ctx, nil)
 	}
 	status := l.Run.ModelStopped(ctx)
 	if status.Reminder == "" {

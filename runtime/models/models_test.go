@@ -349,6 +349,65 @@ func TestLoopWaitsForWhatIsPending(t *testing.T) {
 	})
 }
 
+// TestLoopWaitsForTheAnswer: a model that ends the run while a call waits for consent hears how the call ended before it is asked again.
+//
+// SEMANTICS 4.14.9, 4.18.4
+func TestLoopWaitsForTheAnswer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		approver := terminal.Func(func(context.Context, *runtime.ConsentRequest) (action.Answer, bool) {
+			time.Sleep(time.Minute) // of the bubble
+			return action.Answer{By: operator.Program("manager"), Approve: true}, true
+		})
+		exec, err := agent.Setup(engine.WithApprover(approver))
+		require.NoError(t, err)
+		ctx, stop := context.WithCancel(t.Context())
+		defer stop()
+		go approver.Serve(ctx, exec) //nolint:errcheck // it ends with ctx
+		run, err := exec.Session(engine.SessionConfig{Principal: "agent"}).StartRun(ctx, engine.RunConfig{})
+		require.NoError(t, err)
+		model := &script{lines: []models.Message{
+			says(call("1", "case_open", `{"customer":"Ida"}`), call("2", "order_find", `{"order":"1017"}`)),
+			says(call("3", "refund", `{"order":"1017","cents":4900}`)),
+			says(call("4", "case_close", `{"note":"Closed."}`), call("5", "reply", `{"text":"Hello."}`)),
+			says(call("6", "reply", `{"text":"Hello."}`)),
+		}}
+		var heard []string
+		loop := models.Loop{Run: run, Model: model, Wait: time.Second, Saw: func(m models.Message) {
+			if m.Role == models.User {
+				heard = append(heard, m.Text)
+			}
+			for _, r := range m.Results {
+				heard = append(heard, r.ID+" "+r.Outcome.Reason.String())
+			}
+		}}
+		status, err := loop.Do(ctx, "Help.")
+		require.NoError(t, err)
+		assert.Equal(t, runtime.RunFinished, status.State)
+		assert.Equal(t, []string{
+			"Help.", "1 ", "2 ", "3 consent_required", "4 ", "5 prerequisite_missing",
+			`The call 3 of refund has ended: {"outcome":"completed","output":{"refunded":4900}}`, "6 ",
+		}, heard)
+		stop()
+		require.NoError(t, exec.Shutdown(t.Context()))
+	})
+}
+
+// TestEarlierNamesOfTools: the arguments of a call by an earlier name are read as those of the tool are.
+//
+// SEMANTICS 1.5.3
+func TestEarlierNamesOfTools(t *testing.T) {
+	tool := dynamic("post", `{"type":"object","properties":{"a":{"type":"integer"}},"additionalProperties":false}`)
+	tool.Spec().RenamedFrom = []string{"send", "mail"}
+	reg, err := runtime.NewRegistry(tool)
+	require.NoError(t, err)
+	tools, err := models.Definitions(reg, dialect.OpenAIStrict)
+	require.NoError(t, err)
+	for _, name := range []string{"post", "send", "mail"} {
+		assert.JSONEq(t, `{}`, string(tools.Call("1", name, []byte(`{"a":null}`)).Input), name)
+	}
+	assert.Len(t, tools.All(), 1)
+}
+
 // TestAllocations: what stands between an SDK and the executor allocates little.
 func TestAllocations(t *testing.T) {
 	reg, err := runtime.NewRegistry(dynamic("t", `{"type":"object","properties":{"a":{"type":"integer"},"b":{"type":"string"},"c":{"type":"string"}},"required":["c"],"additionalProperties":false}`))

@@ -39,7 +39,7 @@ func (s *State) check(now Instant, c *Call, p *scope, own *call) Verdict {
 	if own != nil {
 		mine = 1
 	}
-	vs := s.checkOrder(nil, p)
+	vs := s.checkOrder(nil, p, own)
 	vs = s.checkGroups(vs, p)
 	vs = s.checkCounts(vs, p, mine)
 	if d, running := s.retryAfter(p, now); d > 0 {
@@ -122,13 +122,21 @@ func (o *owner) duplicate(now Instant, t *tool, c *Call, own *call) (Verdict, bo
 }
 
 // checkOrder adds what start_constraint, requires_preceding and must_precede say (SEMANTICS 4.11, 4.12 and 4.13).
-func (s *State) checkOrder(vs []Violation, p *scope) []Violation {
+// own is as in check.
+func (s *State) checkOrder(vs []Violation, p *scope, own *call) []Violation {
 	t, f := p.tool, p.facts
 	if !t.start && len(s.engine.starts) > 0 && (f == nil || f.unstarted > 0) {
 		vs = append(vs, Violation{Reason: ReasonStartConstraint, Missing: namesOf(s.openStarts(f))})
 	}
+	missing := Violation{Reason: ReasonPrerequisiteMissing}
 	if !f.satisfies(t) {
-		vs = append(vs, Violation{Reason: ReasonPrerequisiteMissing, Missing: namesOf(f.without(t.needs)), Any: t.needsAny})
+		missing.Missing, missing.Any = namesOf(f.without(t.needs)), t.needsAny
+	}
+	if t.exit {
+		missing.Waiting = p.run.waitingFor(own)
+	}
+	if missing.Missing != nil || missing.Waiting != nil {
+		vs = append(vs, missing)
 	}
 	var already []string
 	for _, o := range t.precedes {
@@ -140,6 +148,20 @@ func (s *State) checkOrder(vs []Violation, p *scope) []Violation {
 		vs = append(vs, Violation{Reason: ReasonOrderViolation, Already: already})
 	}
 	return vs
+}
+
+// waitingFor returns the calls of r other than own that wait for consent, in the order of their admission. They may be of any
+// principal and agent: an exit would leave them unanswered (SEMANTICS 4.14.9).
+func (r *run) waitingFor(own *call) (ids []string) {
+	if r.waiting == 0 {
+		return nil
+	}
+	for _, c := range r.live {
+		if c.progress == asked && c != own {
+			ids = append(ids, c.id)
+		}
+	}
+	return ids
 }
 
 // satisfies reports whether the prerequisites of t have succeeded.

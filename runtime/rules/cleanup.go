@@ -38,6 +38,27 @@ func (s *State) Barred(run, agent, principal, name string) Reason {
 	return 0
 }
 
+// Moot returns the calls of a run that wait for consent and that no approval lets start any more, in the order of their
+// admission, and what the rules say of them: all of them once the run has ended, and in clean-up those that may not run
+// (SEMANTICS 4.14.10).
+func (s *State) Moot(run string) (ids []string, why Verdict) {
+	r := s.runOf(run)
+	if r == nil || r.waiting == 0 || r.exits == 0 && !r.state().Ended() {
+		return nil, Verdict{}
+	}
+	over := r.state().Ended()
+	for _, c := range r.live {
+		p := scope{tool: c.tool, run: r, facts: c.facts}
+		if c.progress == asked && (over || c.tool.retired || !s.cleansUp(&p)) {
+			ids = append(ids, c.id)
+		}
+	}
+	if over {
+		return ids, refuse(Violation{Reason: ReasonRunFinished})
+	}
+	return ids, refuse(Violation{Reason: ReasonExiting, PendingExit: namesOf(s.engine.pending(r))})
+}
+
 // appendUnmet appends the tools whose success t still waits for: of an any list
 // all while none has succeeded.
 func (e *Engine) appendUnmet(list []*tool, t *tool, succeeded func(*tool) bool) []*tool {

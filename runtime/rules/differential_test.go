@@ -231,6 +231,8 @@ func (s *session) compare() {
 			}
 		}
 		require.Equal(s.t, want, s.state.Status(run))
+		moot, _ := s.state.Moot(run)
+		require.Equal(s.t, s.ref.moot(run, calls), moot)
 		s.compareFacts(s.state, run, calls)
 	}
 }

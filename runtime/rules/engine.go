@@ -190,7 +190,7 @@ func (e *Engine) resolve(t *tool, r *Rules) []error {
 
 // free reports whether no count, order, group or cooldown can refuse a call of t.
 func (e *Engine) free(t *tool) bool {
-	return e.budget == 0 && len(e.starts) == 0 && len(t.needs)+len(t.precedes)+len(t.groups) == 0 &&
+	return !t.exit && e.budget == 0 && len(e.starts) == 0 && len(t.needs)+len(t.precedes)+len(t.groups) == 0 &&
 		t.maxCalls == 0 && t.cooldown <= 0 && e.cooldown == 0
 }
 

@@ -42,6 +42,7 @@ type Violation struct {
 	PendingExit []string      // exiting: the required tools that are open
 	Missing     []string      // start_constraint, prerequisite_missing: the tools that have not succeeded
 	Any         bool          // prerequisite_missing: one of Missing is enough
+	Waiting     []string      // prerequisite_missing, of an exit tool: the calls of the run that wait for consent
 	Already     []string      // order_violation: the tools that have succeeded
 	Group       string        // exclusive_group: which
 	HeldBy      string        // exclusive_group: the tool that holds it

@@ -33,9 +33,15 @@ func (r *reference) check(at rules.Instant, c *rules.Call, own string) rules.Ver
 		vs = append(vs, rules.Violation{Reason: rules.ReasonStartConstraint, Missing: missing})
 	}
 	needs := t.Rules.RequiresPreceding
-	missing := unmet(needs)
-	if len(missing) > 0 && (!t.Rules.AnyPreceding || len(missing) == len(needs)) {
-		vs = append(vs, rules.Violation{Reason: rules.ReasonPrerequisiteMissing, Missing: missing, Any: t.Rules.AnyPreceding})
+	v := rules.Violation{Reason: rules.ReasonPrerequisiteMissing}
+	if missing := unmet(needs); len(missing) > 0 && (!t.Rules.AnyPreceding || len(missing) == len(needs)) {
+		v.Missing, v.Any = missing, t.Rules.AnyPreceding
+	}
+	if t.Rules.ExitLoop {
+		v.Waiting = waiting(c.Run, own, calls)
+	}
+	if v.Missing != nil || v.Waiting != nil {
+		vs = append(vs, v)
 	}
 	if already := slices.DeleteFunc(slices.Clone(t.Rules.MustPrecede), func(n string) bool { return !succeeded(n) }); len(already) > 0 {
 		vs = append(vs, rules.Violation{Reason: rules.ReasonOrderViolation, Already: already})
@@ -47,6 +53,37 @@ func (r *reference) check(at rules.Instant, c *rules.Call, own string) rules.Ver
 		return rules.Verdict{Violations: vs}
 	}
 	return rules.Verdict{Answer: rules.Admitted}
+}
+
+// waiting lists the calls of a run, of whoever made them, that wait for consent.
+func waiting(run, but string, calls []*refCall) (ids []string) {
+	for _, o := range calls {
+		if o.run == run && o.asked && !o.ended() && o.id != but {
+			ids = append(ids, o.id)
+		}
+	}
+	return ids
+}
+
+// moot lists those of them that would be refused because of the phase of the run, after their approval.
+func (r *reference) moot(run string, calls []*refCall) (ids []string) {
+	state, _ := r.runState(run)
+	if state == rules.RunClosed {
+		return nil
+	}
+	for _, id := range waiting(run, "", calls) {
+		i := slices.IndexFunc(calls, func(o *refCall) bool { return o.id == id && !o.ended() })
+		o := calls[i]
+		succeeded := func(name string) bool {
+			return slices.ContainsFunc(calls, func(x *refCall) bool {
+				return x.run == run && x.principal == o.principal && x.tool.Name == name && x.succeeded()
+			})
+		}
+		if state.Ended() || state == rules.RunCleanup && !slices.Contains(r.cleaningUp(r.pendingExit(run, calls), succeeded), o.tool.Name) {
+			ids = append(ids, id)
+		}
+	}
+	return ids
 }
 
 func (r *reference) starts() []string {

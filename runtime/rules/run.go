@@ -277,6 +277,7 @@ const (
 	ResultPending                 // waits for consent
 	ResultFailed                  // the handler was started and did not succeed
 	ResultSucceeded               // the handler succeeded
+	ResultHeld                    // refused only because calls wait for consent
 )
 
 // Hint returns what the loop should do after a call of a tool, in the present state
@@ -287,7 +288,7 @@ func (s *State) Hint(run, name string, result Result, heartbeat bool) Hint {
 	switch {
 	case state.Ended():
 		return HintExit
-	case result == ResultPending:
+	case result == ResultPending, result == ResultHeld:
 		return HintWait
 	case result != ResultSucceeded, state == RunCleanup, heartbeat, t != nil && t.goesOn:
 		return HintContinue

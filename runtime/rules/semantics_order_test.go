@@ -190,6 +190,7 @@ func TestModelStopsLate(t *testing.T) {
 	tidy := tool("tidy", rules.Rules{RequiredBeforeExit: true})
 	t.Run("while a request is pending the run waits and no reminder counts", func(t *testing.T) {
 		p := begin(t, rules.Rules{}, tidy, tool("exit", rules.Rules{ExitLoop: true}))
+		exit := p.admit("exit")
 		c := p.ask("tidy")
 		for range 5 {
 			p.stop()
@@ -197,7 +198,8 @@ func TestModelStopsLate(t *testing.T) {
 		}
 		require.Zero(t, p.s.Status("r").Reminders)
 		require.Equal(t, []string{c.ID}, p.s.Status("r").Waiting)
-		p.ok("exit")
+		p.commit(exit)
+		p.finish(exit, rules.StatusOK)
 		p.stop()
 		p.state(rules.RunCleanup, "tidy") // clean-up goes before waiting
 		require.Zero(t, p.s.Status("r").Reminders)

@@ -225,6 +225,8 @@ func TestSnapshotsNameRecordedTools(t *testing.T) {
 }
 
 // TestEarlierDigests: a call is equal to one that was recorded with the digests of an earlier name of its tool.
+//
+// SEMANTICS 1.5.4
 func TestEarlierDigests(t *testing.T) {
 	p := begin(t, rules.Rules{}, rules.Tool{Name: "send", Dedupe: rules.Dedupe{Mode: rules.DedupeAlways}, Idempotency: &rules.Idempotency{Window: 10}})
 	p.ok("send", 1, 2)

@@ -200,8 +200,10 @@ func TestPendingCallsAreJudgedAgain(t *testing.T) {
 	})
 	t.Run("everything is checked again", func(t *testing.T) {
 		p := begin(t, rules.Rules{}, tool("a", rules.Rules{MustPrecede: []string{"b"}}), tool("b", rules.Rules{ExitLoop: true}))
+		exit := p.admit("b")
 		c := p.ask("a")
-		p.ok("b")
+		p.commit(exit)
+		p.finish(exit, rules.StatusOK)
 		v, _ := p.s.Resume(0, &c)
 		require.Equal(t, []rules.Reason{rules.ReasonRunFinished}, v.Reasons())
 		require.Equal(t, 1, p.used("a"), "refused, but not released yet")

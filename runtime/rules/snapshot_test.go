@@ -72,6 +72,10 @@ func same(t *testing.T, s *session, cfg rules.Config, want, got *rules.State) {
 	require.Equal(t, want.Size(), got.Size())
 	for _, run := range []string{"r", "q"} {
 		require.Equal(t, want.Status(run), got.Status(run))
+		wantMoot, why := want.Moot(run)
+		gotMoot, as := got.Moot(run)
+		require.Equal(t, wantMoot, gotMoot)
+		require.Equal(t, why, as)
 		for _, principal := range []string{"agent", "other"} {
 			require.Equal(t, want.OpenStarts(run, principal), got.OpenStarts(run, principal))
 			for i := range cfg.Tools {

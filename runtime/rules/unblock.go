@@ -16,7 +16,7 @@ const (
 	StepFinish                      // Call, which is admitted to start or was started, succeeds
 	StepApprove                     // Call, which waits for consent, is approved and succeeds
 	StepDrop                        // Call, which has not started, never does: it is denied, expires or is cancelled
-	StepWait                        // For passes
+	StepWait                        // For passes; with Call, which waits for consent: it is answered, whatever the answer is
 )
 
 var stepNames = [...]string{"", "call", "finish", "approve", "drop", "wait"}
@@ -33,10 +33,10 @@ func (s *StepKind) UnmarshalText(text []byte) error { return parseName("step", s
 // A Step is one thing that has to happen before a refused call is admitted.
 type Step struct {
 	Kind    StepKind
-	Tool    string        // all but wait
-	Call    string        // finish, approve, drop
+	Tool    string        // all but a wait for time
+	Call    string        // finish, approve, drop, a wait for an answer
 	Consent bool          // call: it will be asked
-	For     time.Duration // wait
+	For     time.Duration // a wait for time
 }
 
 // String returns a few words for people, such as "call init" or "wait 6s".
@@ -53,6 +53,9 @@ func (s Step) String() string {
 		return fmt.Sprintf("get consent for %s (%s)", s.Call, s.Tool)
 	case StepDrop:
 		return fmt.Sprintf("%s (%s), which has not started, is denied or cancelled", s.Call, s.Tool)
+	}
+	if s.Call != "" {
+		return fmt.Sprintf("wait until %s (%s) is answered", s.Call, s.Tool)
 	}
 	return "wait " + Wait(s.For)
 }

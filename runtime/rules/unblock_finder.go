@@ -14,17 +14,19 @@ type wayfinder struct {
 	wanted []*tool // tools whose success may be needed
 	moves  []move
 	held   []holding // what the target is a duplicate of
+
+	waiting []*call // calls of the run that wait for consent
 }
 
 // move is a step other than a wait.
 type move struct {
-	kind   StepKind
-	tool   *tool
-	call   *call // nil for StepCall
-	run    bool  // its success counts for the run of the target
-	facts  bool  // and for its principal
-	counts bool  // its slot is one of the target's actor
-	owner  bool  // its cooldown is the target's principal's
+	kind   StepKind // StepWait: all waiting calls that no other move answers are answered
+	tool   *tool    // nil for StepWait
+	call   *call    // nil for StepCall and StepWait
+	run    bool     // its success counts for the run of the target
+	facts  bool     // and for its principal
+	counts bool     // its slot is one of the target's actor
+	owner  bool     // its cooldown is the target's principal's
 }
 
 // holding is a call that the target is a duplicate of.
@@ -87,10 +89,16 @@ func (w *wayfinder) gather() {
 		}
 	}
 	for _, c := range w.liveCalls() {
-		w.offer(c)
+		if w.offer(c); c.run == w.scope.run && c.progress == asked {
+			w.waiting = append(w.waiting, c)
+		}
+	}
+	exits := func(t *tool) bool { return t.exit }
+	if len(w.waiting) > 0 && (w.scope.tool.exit || slices.ContainsFunc(w.wanted, exits)) {
+		w.moves = append(w.moves, move{kind: StepWait})
 	}
 	rank := func(m move) int {
-		return slices.Index([]StepKind{StepFinish, StepApprove, StepCall, StepDrop}, m.kind)
+		return slices.Index([]StepKind{StepFinish, StepWait, StepApprove, StepCall, StepDrop}, m.kind)
 	}
 	// Of two ways of the same length the one that asks less is found first.
 	slices.SortStableFunc(w.moves, func(a, b move) int { return rank(a) - rank(b) })
@@ -180,7 +188,7 @@ func (w *wayfinder) possible() bool {
 	for again := true; again; {
 		again = false
 		for i, m := range w.moves {
-			if m.kind == StepDrop || best.has(i) {
+			if m.kind == StepDrop || m.kind == StepWait || best.has(i) {
 				continue
 			}
 			if m.kind == StepFinish || w.opens(best, m.tool) && (m.kind == StepApprove || w.room(best, m.tool)) {

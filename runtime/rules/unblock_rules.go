@@ -44,7 +44,7 @@ func (w *wayfinder) satisfied(made set, t *tool) bool {
 // phase reports whether the phase of the run lets t run.
 func (w *wayfinder) phase(made set, t *tool) bool {
 	exits := w.scope.run.exits > 0 ||
-		w.any(made, func(m *move) bool { return m.tool.exit && m.kind != StepDrop && m.run })
+		w.any(made, func(m *move) bool { return m.kind != StepDrop && m.run && m.tool.exit })
 	if !exits {
 		return true
 	}
@@ -55,10 +55,21 @@ func (w *wayfinder) phase(made set, t *tool) bool {
 // barred reports whether no operation of t is allowed.
 func (t *tool) barred() bool { return t.allowed != nil && len(t.allowed.Values) == 0 }
 
-// order reports whether phase and order rules let t run.
-func (w *wayfinder) order(made set, t *tool) bool {
+// order reports whether phase and order rules let t run, for own, a call that waits for consent, or for a new one if own is nil.
+func (w *wayfinder) order(made set, t *tool, own *call) bool {
 	closed := func(o *tool) bool { return w.succeeded(made, o) }
-	return w.phase(made, t) && w.started(made, t) && w.satisfied(made, t) && !slices.ContainsFunc(t.precedes, closed)
+	return w.phase(made, t) && w.started(made, t) && w.satisfied(made, t) && !slices.ContainsFunc(t.precedes, closed) &&
+		(!t.exit || w.unanswered(made, own) == nil)
+}
+
+// unanswered returns the calls other than own that still wait for consent.
+func (w *wayfinder) unanswered(made set, own *call) (list []*call) {
+	for _, c := range w.waiting {
+		if c != own && !w.any(made, func(m *move) bool { return m.kind == StepWait || m.call == c }) {
+			list = append(list, c)
+		}
+	}
+	return list
 }
 
 // slots reports whether t has a slot of its own and one of those that all tools share.
@@ -167,7 +178,7 @@ func (w *wayfinder) unequal(n *node) Instant {
 		until := h.until
 		for i := range w.moves {
 			m := &w.moves[i]
-			if !n.made.has(i) || m.call == nil || m.call.id != h.call {
+			if !n.made.has(i) || m.call != nil && m.call.id != h.call || m.call == nil && !w.answers(n.made, m, h.call) {
 				continue
 			}
 			until = h.after.Add(w.ended(n, i).Sub(w.now))
@@ -180,11 +191,17 @@ func (w *wayfinder) unequal(n *node) Instant {
 	return from
 }
 
+// answers reports whether m waits for the answer to a call, which no other move in made answers.
+func (w *wayfinder) answers(made set, m *move, id string) bool {
+	is := func(c *call) bool { return c.id == id }
+	return m.kind == StepWait && slices.ContainsFunc(w.waiting, is) && !w.any(made, func(o *move) bool { return o.call != nil && is(o.call) })
+}
+
 // ready returns when the target is admitted after n; false when other things
 // than time are in its way.
 func (w *wayfinder) ready(n *node) (Instant, bool) {
 	t, made := w.scope.tool, n.made
-	if !w.order(made, t) || !w.slots(made, t) || !w.groupsFree(made, t) {
+	if !w.order(made, t, nil) || !w.slots(made, t) || !w.groupsFree(made, t) {
 		return 0, false
 	}
 	from := max(w.cool(n, t), w.unequal(n))
@@ -198,15 +215,22 @@ func (w *wayfinder) may(n *node, i int) (Instant, bool) {
 	if m.call != nil && w.any(made, func(o *move) bool { return o.call == m.call }) {
 		return 0, false
 	}
+	if m.kind == StepWait {
+		return w.now, w.unanswered(made, nil) != nil
+	}
+	answered := func(o *move) bool { return o.kind == StepWait && slices.Contains(w.waiting, m.call) }
+	if w.any(made, answered) {
+		return 0, false
+	}
 	switch m.kind {
 	case StepFinish, StepDrop:
 		return w.now, true
 	case StepApprove:
-		if !w.order(made, m.tool) {
+		if !w.order(made, m.tool, m.call) {
 			return 0, false
 		}
 	default:
-		if m.tool.barred() || w.succeeded(made, m.tool) || !w.order(made, m.tool) || !w.slots(made, m.tool) || !w.groupsFree(made, m.tool) {
+		if m.tool.barred() || w.succeeded(made, m.tool) || !w.order(made, m.tool, nil) || !w.slots(made, m.tool) || !w.groupsFree(made, m.tool) {
 			return 0, false
 		}
 	}

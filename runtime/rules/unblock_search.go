@@ -116,7 +116,8 @@ func (w *wayfinder) expand(n *node, push func(node)) {
 		push(next)
 	}
 	for i := range w.moves {
-		if n.made.has(i) || n.waited && w.moves[i].kind == StepFinish {
+		kind := w.moves[i].kind
+		if n.made.has(i) || n.waited && (kind == StepFinish || kind == StepWait) {
 			continue
 		}
 		from, ok := w.may(n, i)
@@ -126,6 +127,9 @@ func (w *wayfinder) expand(n *node, push func(node)) {
 		if d, ok := wait(from); ok {
 			next.made, next.wait, next.move = n.made|1<<i, d, i
 			next.waited, next.steps = n.waited, n.steps+1
+			if kind == StepWait {
+				next.steps = n.steps + len(w.unanswered(n.made, nil))
+			}
 			if w.paced(&w.moves[i]) {
 				next.waited, next.wait, next.steps = true, w.now.Add(d).Add(w.s.engine.cooldown).Sub(w.now), n.steps+2
 			}
@@ -234,6 +238,12 @@ func (w *wayfinder) steps(n *node) []Step {
 			continue
 		}
 		m := &w.moves[n.move]
+		if m.kind == StepWait {
+			for _, c := range w.unanswered(n.from.made, nil) {
+				out = append(out, Step{Kind: StepWait, Tool: c.tool.now.name, Call: c.id})
+			}
+			continue
+		}
 		st := Step{Kind: m.kind, Tool: m.tool.name}
 		if m.call != nil {
 			st.Call = m.call.id

@@ -49,10 +49,27 @@ func (w *world) started(id string) (started bool) {
 	return started
 }
 
-// take makes a step, by the engine itself, as the actor of like.
-func (w *world) take(st rules.Step, like rules.Call) bool {
+// answer answers a call that waits for consent, with the answer from which the least can be expected: it is approved, and not known
+// what became of it; or else denied.
+func (w *world) answer(id string, approve bool) bool {
+	if !approve {
+		return !w.started(id) && w.took(w.state.Release(w.now, id))
+	}
+	c := w.calls[id]
+	v, ev := w.state.Resume(w.now, &c)
+	if !v.Admitted() || !w.took(ev, nil) || !w.took(w.state.Commit(w.now, id)) {
+		return false
+	}
+	return w.took(w.state.Finish(w.now, id, rules.StatusUnknown))
+}
+
+// take makes a step, by the engine itself, as the actor of like. approve says how a call that is waited for is answered.
+func (w *world) take(st rules.Step, like rules.Call, approve bool) bool {
 	switch st.Kind {
 	case rules.StepWait:
+		if st.Call != "" {
+			return w.answer(st.Call, approve)
+		}
 		w.now += rules.Instant(st.For)
 		return st.For > 0
 	case rules.StepDrop: // of a started call only its executor knows that it was not let go
@@ -97,7 +114,7 @@ func (w *world) steps(drops bool) []rules.Step {
 		out = append(out, rules.Step{Kind: rules.StepCall, Tool: name})
 	}
 	for id := range w.calls {
-		for _, kind := range []rules.StepKind{rules.StepFinish, rules.StepApprove, rules.StepDrop} {
+		for _, kind := range []rules.StepKind{rules.StepFinish, rules.StepApprove, rules.StepWait, rules.StepDrop} {
 			if kind == rules.StepDrop && !drops {
 				continue
 			}
@@ -126,7 +143,7 @@ func shortest(t testing.TB, from *world, c rules.Call, limit int, drops bool) in
 		var next []*world
 		for _, w := range level {
 			for _, st := range w.steps(drops) {
-				if b := w.branch(t); b.take(st, c) {
+				if b := w.branch(t); b.take(st, c, true) {
 					next = append(next, b)
 				}
 			}
@@ -162,7 +179,7 @@ func TestWayIsRightAndShortest(t *testing.T) {
 	if cases < 1000 {
 		return // too few to have met everything
 	}
-	for _, kind := range []string{"call", "finish", "approve", "drop", "wait", "never", "3 steps"} {
+	for _, kind := range []string{"call", "finish", "approve", "drop", "wait", "answer", "never", "3 steps"} {
 		require.NotZero(t, seen[kind], "no case with %s", kind)
 	}
 }
@@ -192,8 +209,10 @@ func tryWay(t *testing.T, s *session, c rules.Call, depth int, seen map[string]i
 		seen[fmt.Sprint(len(way.Steps), " steps")]++
 		w := start.branch(t)
 		for _, st := range way.Steps {
-			seen[st.Kind.String()]++
-			if !w.take(st, c) {
+			if seen[st.Kind.String()]++; st.Kind == rules.StepWait && st.Call != "" {
+				seen["answer"]++
+			}
+			if !w.take(st, c, false) {
 				t.Errorf("%v cannot be taken, of %v", st, way.Steps)
 				return
 			}
@@ -218,13 +237,13 @@ func tryWay(t *testing.T, s *session, c rules.Call, depth int, seen map[string]i
 // requireLeastWait takes the way with a wait that is too short.
 func requireLeastWait(t *testing.T, start *world, way rules.Way, c rules.Call) {
 	for i := range way.Steps {
-		if way.Steps[i].Kind != rules.StepWait || way.Steps[i].For == 1 {
+		if way.Steps[i].Kind != rules.StepWait || way.Steps[i].For <= 1 {
 			continue
 		}
 		short := slices.Clone(way.Steps)
 		short[i].For--
 		w := start.branch(t)
-		taken := !slices.ContainsFunc(short, func(st rules.Step) bool { return !w.take(st, c) })
+		taken := !slices.ContainsFunc(short, func(st rules.Step) bool { return !w.take(st, c, true) })
 		if taken && w.admits(c) {
 			t.Errorf("%+v after %v: less than that wait is enough", c, way.Steps)
 		}

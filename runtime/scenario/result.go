@@ -33,6 +33,7 @@ type detail struct {
 	Used        *int     `json:"used,omitempty"`
 	RetryAfter  string   `json:"retry_after,omitempty"`
 	Missing     []string `json:"missing,omitempty"`
+	Waiting     []string `json:"waiting,omitempty"`
 	Already     []string `json:"already,omitempty"`
 	Group       string   `json:"group,omitempty"`
 	HeldBy      string   `json:"held_by,omitempty"`
@@ -134,7 +135,7 @@ func (sim *simulation) detail(o *runtime.Outcome) *detail {
 	case runtime.ReasonCooldown:
 		d.RetryAfter = seconds(in.RetryAfter)
 	case runtime.ReasonStartConstraint, runtime.ReasonPrerequisiteMissing:
-		d.Missing = in.Missing
+		d.Missing, d.Waiting = in.Missing, in.Waiting
 	case runtime.ReasonOrderViolation:
 		d.Already = in.Already
 	case runtime.ReasonExclusiveGroup:

@@ -75,7 +75,7 @@ func Plain(o *runtime.Outcome) bool {
 func emptyDetail(d *runtime.Detail) bool {
 	switch {
 	case d.Code != "", d.Rule != "", d.At != "", d.Message != "", d.Available != nil, d.Allowed != nil, d.Max != 0, d.Used != 0,
-		d.RetryAfter != 0, d.Missing != nil, d.Any, d.Already != nil, d.Group != "", d.HeldBy != "",
+		d.RetryAfter != 0, d.Missing != nil, d.Any, d.Waiting != nil, d.Already != nil, d.Group != "", d.HeldBy != "",
 		d.PendingExit != nil, d.ExpiresIn != 0, d.Changed != nil, d.Deadline != 0, d.Writing, d.Killed:
 		return false
 	}

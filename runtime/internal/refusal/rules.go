@@ -40,7 +40,7 @@ func Rules(out *runtime.Outcome, tool string, v rules.Verdict) {
 	out.Message = strings.Join(texts, "; ")
 	out.Of = v.Of
 	out.Detail = runtime.Detail{
-		Allowed: p.Allowed, PendingExit: p.PendingExit, Missing: p.Missing, Any: p.Any, Already: p.Already,
+		Allowed: p.Allowed, PendingExit: p.PendingExit, Missing: p.Missing, Any: p.Any, Waiting: p.Waiting, Already: p.Already,
 		Group: p.Group, HeldBy: p.HeldBy, Max: p.Max, Used: p.Used, RetryAfter: p.RetryAfter,
 	}
 }

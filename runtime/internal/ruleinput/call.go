@@ -23,7 +23,7 @@ func Operation(rc *rules.Call, wants *rules.Wants, args wire.Value) {
 // Digests sets the digests of the arguments of a call of the tool of spec that the rules want, masked by key.
 // They are made of the tool's first name, which stays when it is renamed. It returns the digest that the
 // idempotency key is derived from, which is independent of key, so that it is the same with another journal.
-// The principal of rc is set (SEMANTICS 1.5.3 and 4.8).
+// The principal of rc is set (SEMANTICS 1.5.4 and 4.8).
 func Digests(rc *rules.Call, spec *runtime.Spec, wants *rules.Wants, args wire.Value, key Key) (effect rules.Digest, err error) {
 	if !wants.Args {
 		return effect, nil
@@ -67,7 +67,7 @@ func laterNames(spec *runtime.Spec) []string {
 	return append(slices.Clone(spec.RenamedFrom[1:]), spec.Name)
 }
 
-// Effect returns the digest of the members of args that form the idempotency key (SEMANTICS 1.5.3 and 4.9).
+// Effect returns the digest of the members of args that form the idempotency key (SEMANTICS 1.5.4 and 4.9).
 // recorded is the one that was recorded of the call, masked by key: where it was made of another name of the
 // tool, so is the digest, since the handler was told that one. Zero: none was recorded.
 func Effect(principal string, spec *runtime.Spec, args wire.Value, recorded rules.Digest, key Key) (rules.Digest, error) {

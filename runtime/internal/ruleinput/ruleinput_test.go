@@ -99,7 +99,7 @@ func TestDigestsAreKeyed(t *testing.T) {
 // TestDigestsOfRenamedTools: the digests of a tool are those of its first name, and those that it may have been recorded
 // with under its other names stand beside them.
 //
-// SEMANTICS 1.5.3
+// SEMANTICS 1.5.4
 func TestDigestsOfRenamedTools(t *testing.T) {
 	const args = `{"k":1,"x":2}`
 	for _, key := range []ruleinput.Key{nil, ruleinput.Key("key")} {

@@ -150,6 +150,18 @@ func (m *Memory[C]) Required(run, principal string) []string {
 	return names
 }
 
+// Moot returns the calls of a run that wait for consent and that its phase lets run no more, and what the rules say of
+// them (SEMANTICS 4.14.10).
+func (m *Memory[C]) Moot(run string) (calls []C, why rules.Verdict) {
+	ids, why := m.rules.Moot(run)
+	for _, id := range ids {
+		if r := m.Find(id); r != nil {
+			calls = append(calls, r.Live)
+		}
+	}
+	return calls, why
+}
+
 // NextRun makes the id of a run.
 func (m *Memory[C]) NextRun(session string) string {
 	for {
@@ -206,6 +218,8 @@ func (m *Memory[C]) FillStatus(out *runtime.Outcome, run, tool string, started, 
 		result = rules.ResultSucceeded
 	case started:
 		result = rules.ResultFailed
+	case out.Detail.Waiting != nil && out.Detail.Missing == nil && len(out.AllReasons) == 1: // nothing else refuses it (SEMANTICS 4.18.4)
+		result = rules.ResultHeld
 	}
 	out.Loop = runtime.Loop(m.rules.Hint(run, tool, result, heartbeat))
 	out.Run = RunState(m.rules.RunState(run))

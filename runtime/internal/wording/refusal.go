@@ -22,10 +22,7 @@ func Violation(tool string, v *rules.Violation, of string) string {
 	case rules.ReasonStartConstraint:
 		return fmt.Sprintf("%s must succeed before anything else", Names(v.Missing))
 	case rules.ReasonPrerequisiteMissing:
-		if v.Any {
-			return fmt.Sprintf("one of %s must succeed before %q", Names(v.Missing), tool)
-		}
-		return fmt.Sprintf("%s must succeed before %q", Names(v.Missing), tool)
+		return prerequisites(tool, v)
 	case rules.ReasonOrderViolation:
 		return fmt.Sprintf("%q must be called before %s, which has succeeded", tool, Names(v.Already))
 	case rules.ReasonExclusiveGroup:
@@ -40,6 +37,30 @@ func Violation(tool string, v *rules.Violation, of string) string {
 		return fmt.Sprintf("%q is cooling down: %s must pass", tool, Wait(v.RetryAfter))
 	}
 	return v.Reason.String()
+}
+
+// prerequisites returns the message about what a call of a tool has to wait for.
+func prerequisites(tool string, v *rules.Violation) string {
+	var texts []string
+	switch {
+	case v.Missing == nil:
+	case v.Any:
+		texts = append(texts, fmt.Sprintf("one of %s must succeed before %q", Names(v.Missing), tool))
+	default:
+		texts = append(texts, fmt.Sprintf("%s must succeed before %q", Names(v.Missing), tool))
+	}
+	if v.Waiting != nil {
+		ids := make([]string, len(v.Waiting))
+		for i, id := range v.Waiting {
+			ids[i] = Quote(id)
+		}
+		what := "the call %s waits"
+		if len(ids) > 1 {
+			what = "the calls %s wait"
+		}
+		texts = append(texts, fmt.Sprintf("%q ends the run, and "+what+" for consent", tool, Names(ids)))
+	}
+	return strings.Join(texts, "; ")
 }
 
 // Steps returns the steps as text.
