@@ -119,6 +119,9 @@ func (a *archiving) place(ctx context.Context) (opened io.Closer, err error) {
 	if info, err := os.Stat(in); err != nil || !info.IsDir() {
 		in, a.folder = filepath.Dir(in), false
 	}
+	if _, err := os.Stat(in); errors.Is(err, fs.ErrNotExist) {
+		return nil, &Refusal{What: fmt.Sprintf("there is no folder %q for the segment %q", in, a.to), Remedy: fmt.Sprintf("make it first: mkdir -p %q", in)}
+	}
 	if a.dir, err = disk.Open(in); err != nil {
 		return nil, fmt.Errorf("write the segment %q: %w", a.to, err)
 	}

@@ -99,6 +99,9 @@ func blank(name string) bool {
 // ReadSigner reads the file of a signer. It refuses one that other users may read.
 func ReadSigner(path string) (note.Signer, error) {
 	info, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("the signing key %q is not there: put back the file that the log was signed with, which no backup of a store has: %w", path, fs.ErrNotExist)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("the key: %w", err)
 	}
@@ -119,6 +122,9 @@ func ReadSigner(path string) (note.Signer, error) {
 // ReadVerifier reads the file of a verifier.
 func ReadVerifier(path string) (note.Verifier, error) {
 	text, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("the verifier %q is not there: it was written beside the signing key, as KEY%s: %w", path, PublicSuffix, fs.ErrNotExist)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("the key: %w", err)
 	}

@@ -2,6 +2,7 @@ package operate
 
 import (
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -72,13 +73,24 @@ func newCallsRuns() *cobra.Command {
 		limit   int
 	)
 	cmd := &cobra.Command{
-		Use:     "runs --session ID --store FILE",
+		Use:     "runs SESSION --store FILE",
 		Short:   "List the runs of a session, the newest first",
-		Example: "  ambit calls runs --store ambit.db --session SESSION",
-		Args:    cmdutil.NoArguments,
-		RunE: func(cmd *cobra.Command, _ []string) error {
+		Example: "  ambit calls runs SESSION --store ambit.db",
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 1 {
+				return cmdutil.Usage(cmdutil.Quote(cmd.CommandPath())+" takes one session, not "+cmdutil.Quote(strings.Join(args, " ")), "leave out "+cmdutil.Quote(strings.Join(args[1:], " ")))
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			switch {
+			case len(args) == 1 && session != "" && args[0] != session:
+				return cmdutil.Usage("runs takes one session, and "+cmdutil.Quote(args[0])+" and --session "+cmdutil.Quote(session)+" are two", "leave out one of them")
+			case len(args) == 1:
+				session = args[0]
+			}
 			if session == "" {
-				return cmdutil.Usage("runs needs a session", "add --session ID; \"ambit calls sessions\" lists them")
+				return cmdutil.Usage("runs needs a session", "name it: ambit calls runs SESSION; \"ambit calls sessions\" lists them")
 			}
 			if err := checkLimit(limit, "runs"); err != nil {
 				return err
@@ -97,7 +109,7 @@ func newCallsRuns() *cobra.Command {
 		},
 	}
 	v.AddFlags(cmd)
-	cmd.Flags().StringVar(&session, "session", "", "`id` of the session")
+	cmd.Flags().StringVar(&session, "session", "", "`id` of the session, in the place of the argument")
 	cmd.Flags().Uint64Var(&before, "before", 0, "list the runs that began before this `entry`, that of the last run of the page before")
 	cmd.Flags().IntVar(&limit, "limit", 100, "list at most this `number` of runs")
 	return cmd

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -39,8 +40,17 @@ func (s *Segments) With(ctx context.Context, r *sqlite.Reader, f func(Reader, []
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, joined.Close()) }()
+	defer func() { err = errors.Join(NameSegment(err), joined.Close()) }()
 	return f(joined.Reader, joined.files) // the store itself, where none was named
+}
+
+// NameSegment gives an error about entries that are archived the flag that reads them.
+func NameSegment(err error) error {
+	archived := (*journal.ArchivedError)(nil)
+	if !errors.As(err, &archived) {
+		return err
+	}
+	return cmdutil.Problem(err.Error(), "add --segment with each file that has archived entries: --segment "+cmp.Or(archived.Segment, "FILE"))
 }
 
 // A Joined reads segments and a store.

@@ -56,7 +56,7 @@ func (v *Options) With(f func(*sqlite.Reader) error, opts ...sqlite.Option) (err
 		return Missing()
 	}
 	r, err := sqlite.OpenReader(v.Path, opts...)
-	if errors.Is(err, fs.ErrNotExist) {
+	if _, missing := os.Stat(v.Path); errors.Is(err, fs.ErrNotExist) && errors.Is(missing, fs.ErrNotExist) { // else a file beside it is missing
 		hint := "name the file that the application opens with sqlite.Open"
 		if v.Path == os.Getenv(Variable) {
 			hint = Variable + " names it: " + hint

@@ -122,7 +122,7 @@ func (r *rerun) report(ctx context.Context, stdin io.Reader) (*replay.Report, er
 		Declaration: setup.Declaration, Policy: setup.Policy,
 	})
 	if err != nil {
-		return nil, err
+		return nil, store.NameSegment(err)
 	}
 	if report = report.Only(r.session, r.run); len(report.Runs) == 0 {
 		return nil, cmdutil.Problem("the recording has no run that was asked for", "leave out --session and --run to see all")
