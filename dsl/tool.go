@@ -254,7 +254,7 @@ func idempotencyLevel() level[Idempotency] {
 	return level[Idempotency]{def: "idempotency", what: "idempotency", keys: keys[Idempotency]{
 		{name: "key", required: true, is: wordNames, doc: "Members of the input that identify the effect.", rules: "4.9",
 			read: func(p *parser, n *node, i *Idempotency) { i.Key = p.filled(n, "idempotency.key", nil) }},
-		{name: "window", required: true, is: wordDuration, doc: "For how long the key is remembered.", rules: "4.9",
+		{name: "window", required: true, is: wordDuration, doc: "For how long the key is remembered: in its session, for its principal. A call in another session runs.", rules: "4.9",
 			read: func(p *parser, n *node, i *Idempotency) { i.Window = p.duration(n, "idempotency.window") }},
 	}}
 }

@@ -41,6 +41,9 @@ func (p *pages) answer(q *request) error {
 			return p.notTaken(q, err)
 		}
 		if would := consequences(v, &a, &foreseen); would != nil && q.PostForm.Get("reviewed") != would.Digest {
+			if wantsJSON(q.Request) {
+				return writeJSON(q.w, map[string]any{"reviewed": would.Digest, "words": would.Words, "args": foreseen.Shown})
+			}
 			p.review(q, v, would, &foreseen)
 			return nil
 		}
@@ -48,6 +51,12 @@ func (p *pages) answer(q *request) error {
 	res := p.exec.Decide(q.Context(), v.ID, a)
 	if err := rejected(res.Reason, res.Detail); err != nil {
 		return p.notTaken(q, err)
+	}
+	if wantsJSON(q.Request) {
+		if v, err = p.request(q); err != nil {
+			return writeJSON(q.w, map[string]any{"id": q.id("id")}) // it may not be seen any more
+		}
+		return writeJSON(q.w, filled(v))
 	}
 	http.Redirect(q.w, q.Request, p.link.Approval(v.ID), http.StatusSeeOther)
 	return nil

@@ -66,7 +66,7 @@ func (p *pages) approval(q *request) error {
 		return err
 	}
 	if wantsJSON(q.Request) {
-		return writeJSON(q.w, v)
+		return writeJSON(q.w, filled(v))
 	}
 	p.showApproval(q, http.StatusOK, v, nil)
 	return nil

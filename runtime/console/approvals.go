@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -70,7 +71,7 @@ func (p *pages) approvals(q *request) error {
 		next = f.next(place)
 	}
 	if wantsJSON(q.Request) {
-		return writeJSON(q.w, map[string]any{"approvals": list, "next": next})
+		return writeJSON(q.w, map[string]any{"approvals": allFilled(list), "next": next})
 	}
 	data := struct {
 		Filter  waitingFilter
@@ -111,7 +112,7 @@ func itemOf(v *view.Request, now time.Time) waitingItem {
 func (p *pages) ended(q *request) error {
 	list := view.Ended(q.Context(), p.exec, q.URL.Query().Get("before"), perPage, q.by)
 	if wantsJSON(q.Request) {
-		return writeJSON(q.w, map[string]any{"approvals": list})
+		return writeJSON(q.w, map[string]any{"approvals": allFilled(list)})
 	}
 	var data struct {
 		Items []endedItem
@@ -142,4 +143,23 @@ func (p *pages) request(q *request) (*view.Request, error) {
 // mayGrant reports whether the viewer may give a grant on a request.
 func (p *pages) mayGrant(q *request, v *view.Request) bool {
 	return v.MayDecide && p.exec.May(q.Context(), operator.Grant, q.by, operator.Target{Request: v.ID, DryRun: true}) == nil
+}
+
+// filled returns a request for a program, with the arguments in its messages.
+func filled(v *view.Request) *view.Request {
+	f := *v
+	f.Message, f.Reasons = fill(v.Message, v.Args), slices.Clone(v.Reasons)
+	for i := range f.Reasons {
+		f.Reasons[i].Message = fill(f.Reasons[i].Message, v.Args)
+	}
+	return &f
+}
+
+// allFilled returns requests for a program.
+func allFilled(list []*view.Request) []*view.Request {
+	out := make([]*view.Request, len(list))
+	for i, v := range list {
+		out[i] = filled(v)
+	}
+	return out
 }

@@ -1,6 +1,7 @@
 package console_test
 
 import (
+	"encoding/json"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -251,6 +252,40 @@ func TestPrograms(t *testing.T) {
 	p = alice.do(http.MethodDelete, "/approvals/"+id, nil)
 	assert.Equal(t, http.StatusMethodNotAllowed, p.StatusCode)
 	assert.Equal(t, "GET, HEAD, POST", p.Header.Get("Allow"))
+}
+
+// TestProgramsAnswer: a program sends the forms of the pages and gets JSON: the messages with their arguments, what has to be
+// reviewed, and the request as its answer has left it.
+func TestProgramsAnswer(t *testing.T) {
+	r := start(t)
+	alice := r.as("alice")
+	type request struct {
+		Status, Message, Binding, Reviewed, Words string
+	}
+	read := func(p *page) (q request) {
+		require.Equal(t, http.StatusOK, p.StatusCode, p.text)
+		require.NoError(t, json.Unmarshal([]byte(p.text), &q))
+		return q
+	}
+	program := []string{"Accept", "application/json"}
+	id := r.ask("send", "ada", "x")
+	asked := read(alice.get("/approvals/"+id, program...))
+	assert.Equal(t, "open", asked.Status)
+	assert.NotContains(t, asked.Message, "{")
+	assert.Contains(t, asked.Message, "ada")
+	form := url.Values{"decision": {"approve"}, "binding": {asked.Binding}}
+	assert.Contains(t, []string{"approved", "used"}, read(alice.post("/approvals/"+id, form, program...)).Status)
+
+	id = r.ask("burn", "ada", "x")
+	form = url.Values{"decision": {"approve"}, "binding": {read(alice.get("/approvals/"+id, program...)).Binding}}
+	review := read(alice.post("/approvals/"+id, form, program...))
+	assert.Contains(t, review.Words, "destroys something")
+	assert.NotEmpty(t, review.Reviewed)
+	form.Set("reviewed", review.Reviewed)
+	read(alice.post("/approvals/"+id, form, program...))
+
+	id = r.ask("send", "bob", "x")
+	assert.Equal(t, "denied", read(alice.post("/approvals/"+id, url.Values{"decision": {"deny"}}, program...)).Status)
 }
 
 // TestPrefix: a console below a path serves all of its pages there, and leaves the rest to the host.
