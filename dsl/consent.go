@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/ambit-tools/ambit/runtime/operator"
 )
 
 func consentLevel() level[Consent] {
@@ -36,27 +38,35 @@ func consentLevel() level[Consent] {
 	}}
 }
 
-// groupPrefix begins an approver that is a group (SEMANTICS section 5.5).
-const groupPrefix = "group:"
-
 func (p *parser) parseConsent(n *node, t *Tool) {
 	c := &Consent{Timeout: p.defaults.ConsentTimeout, Quorum: defaultQuorum, MaxCover: defaultCover, MaxFor: DefaultMaxFor, Pos: n.pos}
 	t.Consent = c
 	places := walk(p, n, p.levels.consent, "consent", n.pos, c)
-	group := func(approver string) bool { return strings.HasPrefix(approver, groupPrefix) }
-	if i := slices.Index(c.Approvers, groupPrefix); i >= 0 {
-		p.report(places["approvers"], "write group:NAME, such as group:finance", "consent.approvers: entry %d names no group", i+1)
-	}
+	group := func(approver string) bool { return strings.HasPrefix(approver, operator.GroupPrefix) }
 	if len(c.Approvers) > 0 && c.Quorum > len(c.Approvers) && !slices.ContainsFunc(c.Approvers, group) {
 		p.report(places["quorum"], "name more approvers or lower the quorum",
 			"consent.quorum: %d answers are wanted of %d approvers", c.Quorum, len(c.Approvers))
 	}
 	for _, e := range n.pairs {
 		switch e.name {
+		case "approvers":
+			p.checkApprovers(e.val)
 		case "message":
 			p.later(func() { p.checkMessage(e.val, t) })
 		case "reveal":
 			p.later(func() { p.checkReveal(e.val, t) })
+		}
+	}
+}
+
+// checkApprovers refuses entries that no approver can be: the call would wait for nobody.
+func (p *parser) checkApprovers(n *node) {
+	for i, item := range n.items {
+		if item.kind != nodeString || item.text == "" || strings.TrimSpace(item.text) != item.text {
+			continue // the list is refused for it
+		}
+		if err := operator.CheckApprover(item.text); err != nil {
+			p.report(item.pos, "write an id as approvers have it, or group:NAME, such as group:finance", "consent.approvers: entry %d: %s", i+1, err)
 		}
 	}
 }

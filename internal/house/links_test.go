@@ -25,7 +25,7 @@ var links = []struct {
 	{"runtime/rules", "a pure state machine has no dependencies", nil},
 	{"dsl", "reads declarations, and runs nothing", []string{
 		"dsl/yamldoc", "gopkg.in/yaml.v3", "github.com/invopop/jsonschema", "github.com/wk8/go-ordered-map/v2", "github.com/mailru/easyjson/...",
-		"github.com/bahlo/generic-list-go", "github.com/buger/jsonparser", "go.yaml.in/yaml/v4", "runtime/wire/...", "runtime/process/...", "runtime/rules/...",
+		"github.com/bahlo/generic-list-go", "github.com/buger/jsonparser", "go.yaml.in/yaml/v4", "runtime/operator", "runtime/wire/...", "runtime/process/...", "runtime/rules/...",
 	}},
 	{"runtime/isolate", "the shim of a box is this program, started anew for each command", []string{"runtime/process", "runtime/isolate/internal/...", "golang.org/x/sys/..."}},
 }

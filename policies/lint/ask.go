@@ -7,7 +7,9 @@ import (
 	"github.com/open-policy-agent/opa/v1/ast"
 
 	"github.com/ambit-tools/ambit/internal/rego/policydir"
+	"github.com/ambit-tools/ambit/policies/lint/internal/values"
 	"github.com/ambit-tools/ambit/runtime/consent"
+	"github.com/ambit-tools/ambit/runtime/operator"
 )
 
 // lintAsks checks that an id tells one package's ask from every other's that can
@@ -44,6 +46,23 @@ func lintAskID(askers map[string][]policydir.Asker, by policydir.Asker, id *ast.
 			"give this ask an id of its own: a grant answers the rule that asked for it")
 	}
 	askers[text] = append(others, by)
+}
+
+// approvers refuses entries of an ask that no approver can be: the call would wait for nobody.
+func (l *valueLint) approvers(r *ast.Rule, entry values.Set, f *values.Frame) {
+	for _, c := range l.Elements(l.Step(entry, ast.StringTerm("approvers"), f)).Constants() {
+		text, ok := c.Value.(ast.String)
+		if !ok {
+			continue
+		}
+		at := l.Where(c)
+		if at == nil {
+			at = l.entryLocation(r, "approvers")
+		}
+		if err := operator.CheckApprover(string(text)); err != nil {
+			l.notes.at("approver", at).wrong(at, "approvers: "+err.Error(), "write an id as approvers have it, or group:NAME, such as group:finance")
+		}
+	}
 }
 
 // askWarnings finds asks of a tool's package that cannot have the effect that they

@@ -17,6 +17,8 @@ func (l *valueLint) entry(r *ast.Rule, f *values.Frame) {
 		l.rewrite(r, object, f)
 	case "obligations":
 		l.obligation(r, object, f)
+	case "ask":
+		l.approvers(r, object, f)
 	}
 	for _, field := range policydir.Contract(name) {
 		if field.Kind == policydir.KindAny {

@@ -158,14 +158,14 @@ func (sim *simulation) decide(call string, a action.Answer) any {
 }
 
 func (s *approveStep) run(sim *simulation) any {
-	a := action.Answer{By: operator.Program(s.by), Approve: true, For: s.lasting, CoverArgs: s.where, Edit: s.edit}
+	a := action.Answer{By: s.by, Approve: true, For: s.lasting, CoverArgs: s.where, Edit: s.edit}
 	sim.must(a.Grant.UnmarshalText([]byte(s.grant)))
 	sim.must(a.Cover.UnmarshalText([]byte(s.cover)))
 	return sim.decide(s.request, a)
 }
 
 func (s *denyStep) run(sim *simulation) any {
-	return sim.decide(s.request, action.Answer{By: operator.Program(s.by), Message: s.message})
+	return sim.decide(s.request, action.Answer{By: s.by, Message: s.message})
 }
 
 // must reports an operation that cannot be done as a failure of the case.
@@ -179,7 +179,7 @@ func (s *revokeStep) run(sim *simulation) any {
 	sim.mu.Lock()
 	id := sim.requests[s.grant] // a grant has the id of the request that it came from
 	sim.mu.Unlock()
-	result, why := action.ResultOf(sim.exec.Revoke(sim.context(), id, operator.Program(s.by), ""))
+	result, why := action.ResultOf(sim.exec.Revoke(sim.context(), id, s.by, ""))
 	if why == "" {
 		result = consent.Accepted.String()
 	}

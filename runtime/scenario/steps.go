@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime/consent"
+	"github.com/ambit-tools/ambit/runtime/operator"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
@@ -31,16 +32,23 @@ type batchStep struct {
 }
 
 type approveStep struct {
-	request, by  string
+	request      string
+	by           operator.Actor
 	grant, cover string
 	lasting      time.Duration
 	where        []consent.Predicate
 	edit         []byte
 }
 
-type denyStep struct{ request, by, message string }
+type denyStep struct {
+	request, message string
+	by               operator.Actor
+}
 
-type revokeStep struct{ grant, by string }
+type revokeStep struct {
+	grant string
+	by    operator.Actor
+}
 
 type tamperStep struct {
 	request string
@@ -115,7 +123,8 @@ func (r *reader) parseApprove(n *node) operation {
 	a := &approveStep{grant: "once", cover: "exact"}
 	r.mapping(n, "approve", fields{
 		"request_for": func(n *node) { r.string(n, "approve.request_for", &a.request) },
-		"by":          func(n *node) { r.string(n, "approve.by", &a.by) },
+		"by":          func(n *node) { r.id(n, "approve.by", &a.by) },
+		"groups":      func(n *node) { r.groups(n, "approve.groups", &a.by) },
 		"grant":       func(n *node) { r.choice(n, "approve.grant", &a.grant, "once", "duration", "session") },
 		"for":         func(n *node) { r.duration(n, "approve.for", &a.lasting) },
 		"cover":       func(n *node) { r.choice(n, "approve.cover", &a.cover, "exact", "args", "tool") },
@@ -129,7 +138,8 @@ func (r *reader) parseDeny(n *node) operation {
 	d := &denyStep{}
 	r.mapping(n, "deny", fields{
 		"request_for": func(n *node) { r.string(n, "deny.request_for", &d.request) },
-		"by":          func(n *node) { r.string(n, "deny.by", &d.by) },
+		"by":          func(n *node) { r.id(n, "deny.by", &d.by) },
+		"groups":      func(n *node) { r.groups(n, "deny.groups", &d.by) },
 		"message":     func(n *node) { r.string(n, "deny.message", &d.message) },
 	}, "request_for", "by")
 	return d
@@ -139,7 +149,8 @@ func (r *reader) parseRevoke(n *node) operation {
 	v := &revokeStep{}
 	r.mapping(n, "revoke", fields{
 		"grant_from": func(n *node) { r.string(n, "revoke.grant_from", &v.grant) },
-		"by":         func(n *node) { r.string(n, "revoke.by", &v.by) },
+		"by":         func(n *node) { r.id(n, "revoke.by", &v.by) },
+		"groups":     func(n *node) { r.groups(n, "revoke.groups", &v.by) },
 	}, "grant_from", "by")
 	return v
 }
@@ -177,6 +188,27 @@ func (r *reader) parseUndo(n *node) operation {
 	u := &undoStep{}
 	r.mapping(n, "undo", fields{"call": func(n *node) { r.string(n, "undo.call", &u.call) }}, "call")
 	return u
+}
+
+// id reads who answers.
+func (r *reader) id(n *node, key string, by *operator.Actor) {
+	by.Method = operator.Code
+	r.string(n, key, &by.ID)
+	if err := operator.CheckID(by.ID); n.kind == kindString && by.ID != "" && err != nil {
+		r.report(n.pos, "a member of a group is an id with groups: [NAME]", "%s: %s", key, err)
+	}
+}
+
+// groups reads the groups of who answers.
+func (r *reader) groups(n *node, key string, by *operator.Actor) {
+	r.list(n, key, func(n *node) {
+		var name string
+		r.string(n, key, &name)
+		if err := operator.CheckGroup(name); n.kind == kindString && name != "" && err != nil {
+			r.report(n.pos, "write the name of the group, without group:", "%s: %s", key, err)
+		}
+		by.Groups = append(by.Groups, name)
+	})
 }
 
 // args reads the arguments of a call: any JSON, since the engine is what judges them.

@@ -32,8 +32,8 @@ func commands() map[string]command {
 		"call":    {"call ID TOOL [ARGS]", 2, 3, false, (*script).call},
 		"batch":   {"batch parallel|sequential FILE", 2, 2, false, (*script).batch},
 		"outcome": {"outcome ID KIND [REASON]", 2, 3, true, (*script).outcome},
-		"approve": {"approve ID BY [grant=G] [for=D] [cover=C] [where=P] [edit=ARGS]", 2, 9, true, (*script).approve},
-		"deny":    {"deny ID BY [MESSAGE]", 2, 3, true, (*script).deny},
+		"approve": {"approve ID BY [groups=G] [grant=G] [for=D] [cover=C] [where=P] [edit=ARGS]", 2, 10, true, (*script).approve},
+		"deny":    {"deny ID BY [groups=G] [MESSAGE]", 2, 4, true, (*script).deny},
 		"advance": {"advance DURATION", 1, 1, false, (*script).advance},
 		"now":     {"now INSTANT", 1, 1, false, (*script).now},
 		"stop":    {"stop [STATE]", 0, 1, false, (*script).stop},
@@ -135,15 +135,23 @@ func (s *script) outcome(ts *testscript.TestScript, neg bool, args []string) {
 
 func (s *script) deny(ts *testscript.TestScript, neg bool, args []string) {
 	a := action.Answer{By: operator.Program(args[1])}
-	if len(args) == 3 {
-		a.Message = args[2]
+	rest := args[2:]
+	if len(rest) > 0 && groups(&a.By, rest[0]) {
+		rest = rest[1:]
 	}
+	if len(rest) > 1 {
+		ts.Fatalf("usage: deny ID BY [groups=G] [MESSAGE]")
+	}
+	a.Message = strings.Join(rest, "")
 	s.decide(ts, neg, args[0], a)
 }
 
 func (s *script) approve(ts *testscript.TestScript, neg bool, args []string) {
 	a := action.Answer{By: operator.Program(args[1]), Approve: true}
 	for _, arg := range args[2:] {
+		if groups(&a.By, arg) {
+			continue
+		}
 		name, value, _ := strings.Cut(arg, "=")
 		var err error
 		switch name {
@@ -161,15 +169,25 @@ func (s *script) approve(ts *testscript.TestScript, neg bool, args []string) {
 				a.CoverArgs = append(a.CoverArgs, p)
 			}
 		default:
-			ts.Fatalf("approve: %q is not grant=, for=, cover=, where= or edit=", arg)
+			ts.Fatalf("approve: %q is not groups=, grant=, for=, cover=, where= or edit=", arg)
 		}
 		ts.Check(err)
 	}
 	s.decide(ts, neg, args[0], a)
 }
 
+// groups reads groups=NAME,NAME, the groups of an approver. It is false for another argument.
+func groups(by *operator.Actor, arg string) bool {
+	names, ok := strings.CutPrefix(arg, "groups=")
+	if ok {
+		by.Groups = strings.Split(names, ",")
+	}
+	return ok
+}
+
 // decide answers the request of a call.
 func (s *script) decide(ts *testscript.TestScript, neg bool, call string, a action.Answer) {
+	ts.Check(a.By.Check())
 	id := s.requests[call]
 	if q, ok := s.exec.Request(id); ok {
 		a.Binding = q.Binding // the approver has looked

@@ -4,12 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"sync"
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/consent"
+	"github.com/ambit-tools/ambit/runtime/operator"
 )
 
 // The errors of Notify.
@@ -28,7 +28,7 @@ type Decider interface {
 // An Approver receives requests and answers them one by one, in the order in which
 // they came. It implements runtime.Approver.
 type Approver struct {
-	by     string // whose answers these are; empty: Func says
+	by     operator.Actor // whose answers these are; without an id: Func says
 	begin  func(ctx context.Context) (answerer, error)
 	mu     sync.Mutex
 	queue  []notice
@@ -52,7 +52,7 @@ type answerer interface {
 	idle(ctx context.Context) error
 }
 
-func newApprover(by string, begin func(context.Context) (answerer, error)) *Approver {
+func newApprover(by operator.Actor, begin func(context.Context) (answerer, error)) *Approver {
 	return &Approver{by: by, begin: begin, more: make(chan struct{}, 1)}
 }
 
@@ -60,7 +60,7 @@ func newApprover(by string, begin func(context.Context) (answerer, error)) *Appr
 // when it returns false the request stays open for other approvers. The context ends
 // with the request.
 func Func(answer func(context.Context, *runtime.ConsentRequest) (action.Answer, bool)) *Approver {
-	return newApprover("", func(context.Context) (answerer, error) { return function(answer), nil })
+	return newApprover(operator.Actor{}, func(context.Context) (answerer, error) { return function(answer), nil })
 }
 
 type function func(context.Context, *runtime.ConsentRequest) (action.Answer, bool)
@@ -96,16 +96,16 @@ func (a *Approver) Notify(ctx context.Context, r *runtime.ConsentRequest) error 
 
 // may returns why the executor would reject every answer of this approver.
 func (a *Approver) may(r *runtime.ConsentRequest) error {
-	m := r.Requirement
-	switch {
-	case a.by == "":
+	if a.by.ID == "" {
 		return nil
-	case len(m.Approvers) > 0 && !slices.Contains(m.Approvers, a.by):
-		return fmt.Errorf("%q is none of the approvers of %q, who are %q", a.by, r.Tool, m.Approvers)
-	case a.by == r.Principal && !m.AllowSelf:
-		return fmt.Errorf("%q acts in this session and may not approve its calls", a.by)
 	}
-	return nil
+	switch r.Requirement.Permits(a.by.ID, a.by.Groups, r.Principal) {
+	case consent.NotRejected:
+		return nil
+	case consent.SelfApproval:
+		return fmt.Errorf("%q acts in this session and may not approve its calls", a.by.ID)
+	}
+	return fmt.Errorf("%q is none of the approvers of %q, who are %q", a.by.ID, r.Tool, r.Requirement.Approvers)
 }
 
 func (a *Approver) signal() {

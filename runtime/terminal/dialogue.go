@@ -7,8 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ambit-tools/ambit/runtime/operator"
-
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/consent"
@@ -170,7 +168,7 @@ func (d *dialogue) menu() {
 
 // take carries out one choice. It is not done when something has to be chosen again.
 func (d *dialogue) take(ctx context.Context, choice string) (a action.Answer, done bool, err error) {
-	a.By = operator.Program(d.by)
+	a.By = d.by
 	switch {
 	case choice == "y" || choice == "yes":
 		a.Approve = true

@@ -124,7 +124,7 @@ func cutWord(text string) (word, rest string) {
 // stored says what an approval leaves behind.
 func (d *dialogue) stored(a action.Answer) string {
 	if a.Grant == consent.Once {
-		return "This will be recorded: " + quoteID(d.by) + " approves this call, once."
+		return "This will be recorded: " + quoteID(d.by.ID) + " approves this call, once."
 	}
 	what := "calls of " + d.r.Tool
 	switch a.Cover {
@@ -140,7 +140,7 @@ func (d *dialogue) stored(a action.Answer) string {
 		howLong = "for " + plainDuration(a.For)
 	}
 	return fmt.Sprintf("This will be stored: %s allows %s by %s %s. It answers what %s; it lifts no refusal and no limit.",
-		quoteID(d.by), what, quoteID(d.r.Principal), howLong, asks(d.r.Rules()))
+		quoteID(d.by.ID), what, quoteID(d.r.Principal), howLong, asks(d.r.Rules()))
 }
 
 func asks(rules []string) string {

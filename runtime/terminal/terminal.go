@@ -9,6 +9,7 @@ import (
 	"os"
 
 	"github.com/ambit-tools/ambit/runtime/consent"
+	"github.com/ambit-tools/ambit/runtime/operator"
 
 	"golang.org/x/term"
 
@@ -25,15 +26,18 @@ func WithColour(on bool) Option {
 	return func(c *console) { c.colour = palette(on) }
 }
 
+// WithGroups sets the groups of the person, as the component that authenticated it knows them: names without the
+// prefix group: of approvers.
+func WithGroups(names ...string) Option {
+	return func(c *console) { c.by.Groups = names }
+}
+
 // New returns an approver that asks the person who sits at in and out and whose
-// authenticated id is by. A file that is not a terminal is refused with
+// authenticated id is by. The person answers as a member of the groups of [WithGroups] too. A file that is not a terminal is refused with
 // ErrNoTerminal; for anything else, such as a session over a network, the caller
 // vouches. Nothing is read before Serve.
 func New(by string, in io.Reader, out io.Writer, opts ...Option) (*Approver, error) {
-	if by == "" {
-		return nil, errors.New("a terminal needs the id of the person who sits there")
-	}
-	c := &console{by: by, out: out}
+	c := &console{by: operator.Program(by), out: out}
 	for _, stream := range []any{in, out} {
 		f, isFile := stream.(*os.File)
 		if isFile && !term.IsTerminal(int(f.Fd())) {
@@ -44,7 +48,10 @@ func New(by string, in io.Reader, out io.Writer, opts ...Option) (*Approver, err
 	for _, opt := range opts {
 		opt(c)
 	}
-	return newApprover(by, func(ctx context.Context) (answerer, error) {
+	if err := c.by.Check(); err != nil {
+		return nil, fmt.Errorf("a terminal needs the id and the groups of the person who sits there: %w", err)
+	}
+	return newApprover(c.by, func(ctx context.Context) (answerer, error) {
 		c.lines = readLines(ctx, in)
 		return c, nil
 	}), nil
@@ -52,7 +59,7 @@ func New(by string, in io.Reader, out io.Writer, opts ...Option) (*Approver, err
 
 // A console carries on the conversation in lines of text.
 type console struct {
-	by     string
+	by     operator.Actor
 	out    io.Writer
 	colour palette
 	lines  <-chan string // closed at the end of the input

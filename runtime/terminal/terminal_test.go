@@ -110,6 +110,34 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
+// TestMemberOfAGroupAtATerminal: the person answers with the groups that the program gives it.
+// SEMANTICS 5.5.3
+func TestMemberOfAGroupAtATerminal(t *testing.T) {
+	r := request(args)
+	r.Requirement.Approvers = []string{"group:leads"}
+	p := newPerson("y")
+	a, err := terminal.New("otto", p, p, terminal.WithGroups("sales", "leads"))
+	require.NoError(t, err)
+	assert.NoError(t, a.Notify(t.Context(), r))
+	d := newDesk()
+	ctx, stop := context.WithCancel(t.Context())
+	served := make(chan error, 1)
+	go func() { served <- a.Serve(ctx, d) }()
+	answer := <-d.answers
+	assert.Equal(t, operator.Actor{ID: "otto", Groups: []string{"sales", "leads"}, Method: operator.Code}, answer.By)
+	stop()
+	<-served
+	p.in.Close() // the reader of the lines ends
+
+	other, err := terminal.New("otto", newPerson(), newPerson(), terminal.WithGroups("sales"))
+	require.NoError(t, err)
+	assert.ErrorContains(t, other.Notify(t.Context(), r), `"otto" is none of the approvers of "file_write", who are ["group:leads"]`)
+	for _, wrong := range [][]string{{"otto "}, {"group:leads"}, {"groups:leads"}, {"otto", "group:leads"}, {"otto", ""}} {
+		_, err := terminal.New(wrong[0], newPerson(), newPerson(), terminal.WithGroups(wrong[1:]...))
+		assert.Error(t, err, wrong)
+	}
+}
+
 func TestOnlyDeclaredCoversAreOffered(t *testing.T) {
 	r := request(args)
 	r.Covers = []runtime.GrantCover{runtime.CoverExact}

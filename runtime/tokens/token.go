@@ -43,7 +43,10 @@ func New(id string, groups []string) (t Token, text string, err error) {
 	name := rand.Text()[:nameSize]
 	text = prefix + name + "_" + base64.RawURLEncoding.EncodeToString(secret)
 	t = Token{Name: name, SHA256: hashOf(text), ID: id, Groups: groups, Created: time.Now().UTC().Truncate(time.Second)}
-	return t, text, t.check()
+	if err := t.check(); err != nil {
+		return t, text, err
+	}
+	return t, text, t.actor().Check()
 }
 
 // check says what is wrong with a token.

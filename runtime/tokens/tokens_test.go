@@ -140,7 +140,7 @@ func TestWritersAtOnce(t *testing.T) {
 // TestNames refuses ids and groups that approvers cannot name.
 func TestNames(t *testing.T) {
 	for name, id := range map[string]string{
-		"empty": "", "a group": "group:finance", "a line": "a\nb", "bidi": "a\u202eb", "no UTF-8": "a\xff", "long": strings.Repeat("a", 257),
+		"empty": "", "a group": "group:finance", "nearly a group": "groups:x", "a blank": "alice ", "a line": "a\nb", "bidi": "a\u202eb", "no UTF-8": "a\xff", "long": strings.Repeat("a", 257),
 	} {
 		_, _, err := tokens.New(id, nil)
 		assert.Error(t, err, name)
