@@ -52,6 +52,13 @@ const (
 	CodeNotPermitted    Code = "not_permitted"    // by is empty
 )
 
+// Undecided reports whether an act is not permitted only because the operator policy could not say so: it has failed, or
+// took too long. It may be allowed a moment later.
+func Undecided(err error) bool {
+	e, ok := errors.AsType[*Error](err)
+	return ok && e.Code == CodeNotPermitted && e.Err != nil
+}
+
 // Err returns an *Error with the code, nil when the code is empty.
 func (c Code) Err() error {
 	if c == "" {

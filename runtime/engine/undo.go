@@ -9,6 +9,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime/internal/deadline"
 	"github.com/ambit-tools/ambit/runtime/internal/session"
 	"github.com/ambit-tools/ambit/runtime/internal/undo"
+	"github.com/ambit-tools/ambit/runtime/internal/wording"
 	"github.com/ambit-tools/ambit/runtime/operator"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
@@ -28,7 +29,8 @@ var errPreparing = errors.New("what the undo needs is still being prepared")
 // state.
 //
 // The error is an *action.Error. Undo of a run returns one when calls of UndoResult.Failed were not
-// undone. A call that is not undoable is no error of the run.
+// undone. A call that is not undoable is no error of the run. A run that the session does not know, as one that ended
+// without a call, is action.CodeUnknownCall, dry or not, and so is a request that names neither a call nor a run.
 //
 // A dry run (UndoRequest.DryRun) calls no handler, records nothing and changes nothing. The policy
 // is evaluated. A dry run cannot tell what only the undo handler finds out, such as drift.
@@ -72,8 +74,14 @@ func (e *Executor) Undo(ctx context.Context, sessionID string, req action.UndoRe
 // undoRun undoes the calls of a run that succeeded.
 func (s *Session) undoRun(ctx context.Context, req action.UndoRequest) (all action.UndoResult, err error) {
 	s.mu.Lock()
-	succeeded := s.memory.Succeeded(req.RunID)
+	known, succeeded := s.memory.KnowsRun(req.RunID), s.memory.Succeeded(req.RunID)
 	s.mu.Unlock()
+	switch {
+	case req.RunID == "":
+		return all, &action.Error{Code: action.CodeUnknownCall, Detail: "name a call, or a run"}
+	case !known:
+		return all, &action.Error{Code: action.CodeUnknownCall, Detail: "the session has no run " + wording.Quote(req.RunID) + " that is open or has made a call"}
+	}
 	all.Complete = true
 	for _, of := range succeeded {
 		one := &action.Error{Code: action.CodeNothingToUndo}

@@ -90,6 +90,8 @@ type positionData struct {
 const (
 	opened = "stream.opened"
 	lagged = "stream.lagged"
+	// undecided says that the operator policy could not say what the reader may get: it fails, or takes too long.
+	undecided = "stream.undecided"
 )
 
 // frameOf returns the frame of an entry.

@@ -39,8 +39,9 @@ type liveData struct {
 // live returns a piece of live output; ok is false when the viewer may not know of it: only an auditor
 // may.
 func (v viewer) live(ctx context.Context, p *journal.Live, missed uint64) (f frame, ok bool, err error) {
-	if v.exec.May(ctx, operator.Audit, v.by, operator.Target{Session: p.Session, Run: p.Run, Call: p.Call}) != nil {
-		return f, false, nil
+	audits, err := v.may(ctx, operator.Audit, operator.Target{Session: p.Session, Run: p.Run, Call: p.Call})
+	if err != nil || !audits {
+		return f, false, err
 	}
 	kind := runtime.EventOutput.String()
 	id := fmt.Sprintf("%d.%d", p.After, p.Number)

@@ -13,8 +13,9 @@ const (
 	maxBytes  = 1 << 20
 )
 
-// errStalled says that a reader has taken nothing for longer than patience.
-var errStalled = errors.New("the reader takes nothing")
+// errStalled says that a reader has taken nothing for longer than patience, or that what it may get could not be
+// decided: it was told where to resume.
+var errStalled = errors.New("the stream cannot go on")
 
 // A frame is one message for a reader.
 type frame struct {
@@ -90,6 +91,18 @@ func (q *queue) finish(make func(taken uint64) frame) {
 		return
 	}
 	q.list, q.last = []frame{make(q.taken)}, true
+	signal(q.some)
+}
+
+// end puts the last frame behind all that waits.
+func (q *queue) end(f frame) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.last {
+		return
+	}
+	q.list, q.last = append(q.list, f), true
+	q.bytes += len(f.text)
 	signal(q.some)
 }
 

@@ -103,6 +103,9 @@ func (c *client) write(ctx context.Context) {
 		case err != nil:
 			c.close(context.Cause(ctx))
 			return
+		case last && f.kind == undecided:
+			_ = c.conn.Close(websocket.StatusTryAgainLater, "resume after the position of the last message")
+			return
 		case last:
 			_ = c.conn.Close(closeLagged, "resume after the position of the last message")
 			return

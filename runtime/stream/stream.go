@@ -19,6 +19,11 @@ const (
 	writeTimeout = 30 * time.Second
 	// idle is how often a reader that gets nothing is told that the stream lives.
 	idle = 15 * time.Second
+	// standstill is for how long a stream waits for an operator policy that fails, and the pauses are those between
+	// its questions.
+	standstill   = 10 * time.Second
+	firstPause   = 50 * time.Millisecond
+	longestPause = 2 * time.Second
 )
 
 // An Authenticator finds out who sends a request. Its method is safe for concurrent use. An error

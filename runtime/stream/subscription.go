@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/feed"
 	"github.com/ambit-tools/ambit/runtime/internal/httpguard"
 	"github.com/ambit-tools/ambit/runtime/journal"
@@ -74,8 +75,15 @@ func (s *Stream) follow(ctx context.Context, q *queue, v viewer, after uint64, f
 			}
 			missed += item.Missed
 			f, ok, err := v.live(ctx, item.Live, missed)
+			if action.Undecided(err) && item.Live.Kept == 0 {
+				missed++ // no stream stands still for a piece
+				continue
+			}
 			if err != nil {
-				return err
+				f, ok, err = s.again(ctx, func() (frame, bool, error) { return v.live(ctx, item.Live, missed) })
+			}
+			if err != nil {
+				return s.giveUp(q, item.Live.After, err)
 			}
 			if ok && item.Live.Kept > 0 {
 				if err := s.push(ctx, q, f); err != nil {
@@ -88,9 +96,9 @@ func (s *Stream) follow(ctx context.Context, q *queue, v viewer, after uint64, f
 			}
 			continue
 		}
-		f, ok, err := v.frame(ctx, item.Entry, want)
+		f, ok, err := s.again(ctx, func() (frame, bool, error) { return v.frame(ctx, item.Entry, want) })
 		if err != nil {
-			return err
+			return s.giveUp(q, item.Entry.Seq-1, err)
 		}
 		if !ok {
 			continue
@@ -100,6 +108,35 @@ func (s *Stream) follow(ctx context.Context, q *queue, v viewer, after uint64, f
 		}
 	}
 	return journal.ErrClosed
+}
+
+// again makes a frame. While the operator policy cannot say whether the viewer may get it, the stream stands still: it
+// is made again after pauses, for as long as standstill.
+func (s *Stream) again(ctx context.Context, frameOf func() (frame, bool, error)) (f frame, ok bool, err error) {
+	began := time.Now()
+	for pause := firstPause; ; pause = min(2*pause, longestPause) {
+		f, ok, err = frameOf()
+		if !action.Undecided(err) || time.Since(began)+pause > standstill {
+			return f, ok, err
+		}
+		t := time.NewTimer(pause)
+		select {
+		case <-t.C:
+		case <-ctx.Done():
+			t.Stop()
+			return f, false, context.Cause(ctx)
+		}
+	}
+}
+
+// giveUp ends a stream that could not be continued after a position. Where that is for the operator policy, the reader
+// first gets what it was sent, and then the position.
+func (s *Stream) giveUp(q *queue, after uint64, err error) error {
+	if !action.Undecided(err) {
+		return err
+	}
+	q.end(frameAbout(undecided, time.Now(), positionData{Position: after, Missed: s.feed.Head() - after}))
+	return errStalled
 }
 
 // push pushes a frame, and ends the stream of a reader that stalls.

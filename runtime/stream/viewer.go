@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/engine"
 	"github.com/ambit-tools/ambit/runtime/internal/compact"
 	"github.com/ambit-tools/ambit/runtime/journal"
@@ -29,11 +30,24 @@ func (v viewer) frame(ctx context.Context, e *journal.Entry, kinds []string) (f 
 		return f, false, err
 	}
 	own, about := slices.Contains(kinds, e.Kind), operator.Target{Session: e.Session, Run: e.Run, Call: e.Call}
-	audits := (own || len(r.Consent) > 0) && v.exec.May(ctx, operator.Audit, v.by, about) == nil
-	over := v.ended(ctx, r, audits)
+	audits := false
+	if own || len(r.Consent) > 0 {
+		if audits, err = v.may(ctx, operator.Audit, about); err != nil {
+			return f, false, err
+		}
+	}
+	over, err := v.ended(ctx, r, audits)
+	if err != nil {
+		return f, false, err
+	}
 	if !audits && own {
 		about.Request = r.Request
-		own = r.Request != "" && isApproval(e.Kind) && v.exec.May(ctx, operator.See, v.by, about) == nil
+		if own = r.Request != "" && isApproval(e.Kind); own {
+			own, err = v.may(ctx, operator.See, about)
+		}
+		if err != nil {
+			return f, false, err
+		}
 	}
 	switch {
 	case own:
@@ -49,7 +63,11 @@ func (v viewer) frame(ctx context.Context, e *journal.Entry, kinds []string) (f 
 		data.Arguments, data.Final, data.Output, data.Artifact = short(r.Args), short(r.Final), short(r.Output), r.Artifact
 	}
 	if e.Kind == runtime.EventApprovalRequested.String() {
-		if q, err := view.Of(ctx, v.exec, r.Request, v.by); err == nil { // it is not kept any more, or not for him
+		q, err := view.Of(ctx, v.exec, r.Request, v.by)
+		if action.Undecided(err) {
+			return f, false, err
+		}
+		if err == nil { // it is not kept any more, or not for him
 			data.Approval = q
 		}
 	}
@@ -59,16 +77,35 @@ func (v viewer) frame(ctx context.Context, e *journal.Entry, kinds []string) (f 
 
 // ended returns the requests that an entry ends and that the viewer may see. They can be of other calls
 // than the entry.
-func (v viewer) ended(ctx context.Context, r *journal.Record, audits bool) (list []endedData) {
+func (v viewer) ended(ctx context.Context, r *journal.Record, audits bool) (list []endedData, err error) {
 	for i := range r.Consent {
 		ev := &r.Consent[i]
 		status, ends := ev.Ends()
-		if !ends || !(audits && ev.Call == r.Call) && v.exec.May(ctx, operator.See, v.by, operator.Target{Request: ev.Request}) != nil {
+		if !ends {
+			continue
+		}
+		sees := audits && ev.Call == r.Call
+		if !sees {
+			if sees, err = v.may(ctx, operator.See, operator.Target{Request: ev.Request}); err != nil {
+				return nil, err
+			}
+		}
+		if !sees {
 			continue
 		}
 		list = append(list, endedData{Request: ev.Request, Call: ev.Call, State: status.String(), By: ev.By})
 	}
-	return list
+	return list, nil
+}
+
+// may reports whether the operator policy allows the viewer an act. An error says that it could not be decided,
+// which is no denial ([action.Undecided]).
+func (v viewer) may(ctx context.Context, act operator.Act, about operator.Target) (bool, error) {
+	err := v.exec.May(ctx, act, v.by, about)
+	if action.Undecided(err) {
+		return false, err
+	}
+	return err == nil, nil
 }
 
 func isApproval(kind string) bool {

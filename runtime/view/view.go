@@ -47,7 +47,11 @@ func Of(ctx context.Context, exec *engine.Executor, id string, viewer operator.A
 	if !ok {
 		return nil, &action.Error{Code: action.CodeUnknownRequest}
 	}
-	return of(ctx, exec, r, viewer), nil
+	v, err := of(ctx, exec, r, viewer)
+	if action.Undecided(err) {
+		return nil, err
+	}
+	return v, nil
 }
 
 // maxLooks is how many requests the operator policy is asked about for one page.
@@ -75,7 +79,7 @@ func Open(ctx context.Context, exec *engine.Executor, f consent.RequestFilter, m
 			if exec.May(ctx, operator.See, viewer, operator.Target{Request: r.ID}) != nil {
 				continue
 			}
-			if v := of(ctx, exec, r, viewer); v.MayDecide || !mine {
+			if v, _ := of(ctx, exec, r, viewer); v.MayDecide || !mine {
 				list = append(list, v)
 			}
 		}
@@ -94,7 +98,8 @@ func Ended(ctx context.Context, exec *engine.Executor, before string, limit int,
 		page := exec.EndedRequests(before, limit)
 		for _, r := range page {
 			if before = r.ID; len(list) < limit && exec.May(ctx, operator.See, viewer, operator.Target{Request: r.ID}) == nil {
-				list = append(list, of(ctx, exec, r, viewer))
+				v, _ := of(ctx, exec, r, viewer)
+				list = append(list, v)
 			}
 		}
 		if len(page) < limit {
@@ -104,23 +109,24 @@ func Ended(ctx context.Context, exec *engine.Executor, before string, limit int,
 	return list
 }
 
-// of makes the view of a request for a viewer who may see it.
-func of(ctx context.Context, exec *engine.Executor, r *runtime.ConsentRequest, viewer operator.Actor) *Request {
+// of makes the view of a request for a viewer who may see it. The error says why the viewer may not answer.
+func of(ctx context.Context, exec *engine.Executor, r *runtime.ConsentRequest, viewer operator.Actor) (*Request, error) {
+	err := mayDecide(ctx, exec, r, viewer)
 	v := &Request{
 		Request: r.Request, Title: r.Title, Description: r.Description, Covers: r.Covers, Missing: r.Missing(),
-		Command: r.Command, MayDecide: mayDecide(ctx, exec, r, viewer),
+		Command: r.Command, MayDecide: err == nil,
 	}
 	if v.MayDecide {
 		v.Shown = r.Shown
 	}
-	return v
+	return v, err
 }
 
-// mayDecide reports whether an answer of the viewer would be taken: the request and the operator policy
+// mayDecide returns why an answer of the viewer would not be taken: the request and the operator policy
 // must both admit it. The question is not recorded, since the viewer has not answered.
-func mayDecide(ctx context.Context, exec *engine.Executor, r *runtime.ConsentRequest, viewer operator.Actor) bool {
+func mayDecide(ctx context.Context, exec *engine.Executor, r *runtime.ConsentRequest, viewer operator.Actor) error {
 	if r.Requirement.Permits(viewer.ID, viewer.Groups, r.Principal) != consent.NotRejected {
-		return false
+		return action.CodeNotPermitted.Err()
 	}
-	return exec.May(ctx, operator.Decide, viewer, operator.Target{Request: r.ID, DryRun: true}) == nil
+	return exec.May(ctx, operator.Decide, viewer, operator.Target{Request: r.ID, DryRun: true})
 }

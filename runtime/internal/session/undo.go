@@ -66,6 +66,20 @@ func (m *Memory[C]) Succeeded(run string) (list []Success) {
 	return list
 }
 
+// KnowsRun reports whether a run is open, or has made a call.
+func (m *Memory[C]) KnowsRun(run string) bool {
+	if m.nodes[run] != nil {
+		return true
+	}
+	for range m.byRun[run].all() {
+		return true
+	}
+	for range m.ended.Run(run) {
+		return true
+	}
+	return false
+}
+
 // Claim claims a call whose outcome is unknown: no other goroutine undoes or resolves it until Undo.Busy is false
 // again. It returns why the call cannot be claimed, empty when it was claimed. live says that the executor has
 // what a resolution needs of the call.
