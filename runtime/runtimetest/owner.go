@@ -5,6 +5,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/ambit-tools/ambit/runtime/journal"
 )
@@ -127,24 +128,31 @@ func testFormerEffect(t *testing.T, open OwnerOpener) {
 }
 
 func testSuccessorWaits(t *testing.T, open OwnerOpener) {
+	_, succeed := open(t)
+	began := time.Now()
+	succeed()
+	took := time.Since(began) // of a takeover that nothing keeps out
+
 	former, succeed := open(t)
-	var over atomic.Bool
+	var over, early atomic.Bool
 	var successor sync.WaitGroup
 	err := fencerOf(t, former).Fence(t.Context(), func() {
-		begun := make(chan struct{})
 		successor.Go(func() {
-			close(begun)
 			succeed()
-			if !over.Load() {
-				t.Error("a successor has taken the journal over while an effect of the former owner was under way")
-			}
+			early.Store(!over.Load())
 		})
-		<-begun
 		appendAll(t, former, entry(1, "s", "c", journal.MarkOpened)) // the journal is still its own
+		// A takeover that does not wait for the effect has time to end, however long it takes.
+		for began := time.Now(); time.Since(began) < 10*took+50*time.Millisecond && !early.Load(); {
+			time.Sleep(time.Millisecond)
+		}
 		over.Store(true)
 	})
 	if err != nil {
 		t.Fatalf("Fence: %v", err)
 	}
 	successor.Wait()
+	if early.Load() {
+		t.Error("a successor has taken the journal over while an effect of the former owner was under way")
+	}
 }
