@@ -22,7 +22,7 @@ type Options struct {
 	Over []byte
 	// Open keeps objects open that say nothing about other members.
 	Open bool
-	// TrustHints takes the claims of the server about effects for true.
+	// TrustHints takes the claims of the server about effects and about what is sensitive for true.
 	TrustHints bool
 }
 

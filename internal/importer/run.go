@@ -149,6 +149,9 @@ func (r *run) schema(t sourceTool, s *jsontree.Value, arguments bool) bool {
 		return false
 	}
 	for _, c := range changes {
+		if c.Kind == normalize.Sensitive && r.TrustHints {
+			continue
+		}
 		r.result.Changes = append(r.result.Changes, Change{Tool: t.name, Pointer: c.At.Pointer, Kind: c.Kind, Text: c.Text, Narrows: c.Narrows, Pos: c.At.Pos})
 	}
 	return true

@@ -60,6 +60,9 @@ func (w *work) annotations(s *jsontree.Value) {
 			w.note(KeywordDropped, at, "%s removed: it is no boolean", name)
 		}
 	}
+	if at := s.Get("x-sensitive"); at.IsTrue() {
+		w.note(Sensitive, at, "security: the source marks this as sensitive, so approvers and logs do not see its value")
+	}
 	if ex := s.Get("examples"); ex != nil && (!ex.Is(jsontree.Array) || len(ex.Items) == 0) {
 		s.Delete("examples")
 		w.note(ExamplesChanged, ex, "examples removed: they are no list of values")

@@ -9,6 +9,7 @@ const (
 	Draft             Kind = "draft"
 	DraftUnknown      Kind = "draft_unknown"
 	OlderKeyword      Kind = "older_keyword"
+	Sensitive         Kind = "sensitive"
 	KeywordDropped    Kind = "keyword_dropped"
 	ExamplesChanged   Kind = "examples"
 	TextCleaned       Kind = "text_cleaned"
@@ -51,6 +52,7 @@ func Kinds() []KindInfo {
 		{OlderKeyword, "a keyword of an older draft than that of the schema is read as the older draft reads it", true},
 		{Reference, "a `$ref` leads to a name in `$defs` of its own schema, or loses keywords beside it that its draft ignores", false},
 		{Definition, "a definition is moved to `$defs` of its schema, or dropped because nothing refers to it", false},
+		{Sensitive, "security: the source marks a value `x-sensitive`, so approvers and logs do not see it; only `--trust-hints` leaves the note out", false},
 		{KeywordDropped, "a keyword that says nothing about values is removed", false},
 		{NoEffect, "a keyword that says nothing about the type of its schema is removed", false},
 		{TextCleaned, "control and bidirectional characters, and blanks around it, are removed from a text", false},

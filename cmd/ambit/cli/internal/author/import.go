@@ -40,7 +40,8 @@ that a schema accepts, or narrows them and says so. A tool that cannot be import
 left out with the reason, the others are written, and the exit code is 1.
 
 What a server says of the effects of its tools is a claim: every tool becomes
-destructive, with the claim in a comment. --trust-hints believes it.
+destructive, with the claim in a comment. So is its mark x-sensitive, which hides a value
+from approvers and logs: it is kept and named. --trust-hints believes both.
 
 Importing over a declaration replaces descriptions and schemas where they differ, adds
 tools, and keeps everything else that it says. The diff is printed first.`
@@ -64,7 +65,7 @@ func newImportMCP() *cobra.Command {
 	cmd.Flags().BoolVar(&f.check, "check", false, "write nothing; end with code 1 if a tool is left out")
 	cmd.Flags().BoolVar(&f.json, "json", false, "print the changes as JSON")
 	cmd.Flags().BoolVar(&f.open, "open", false, "keep objects open that say nothing about other members")
-	cmd.Flags().BoolVar(&f.trusts, "trust-hints", false, "take what the server says of effects for true")
+	cmd.Flags().BoolVar(&f.trusts, "trust-hints", false, "take what the server says of effects, and of what is sensitive, for true")
 	return cmd
 }
 
