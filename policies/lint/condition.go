@@ -186,7 +186,8 @@ func shownSide(t *ast.Term, s values.Set, f *values.Frame) string {
 
 // shownName writes the name of a rule as it is called in its own package.
 func shownName(text string, f *values.Frame) string {
-	return strings.TrimPrefix(text, f.Rule.Module.Package.Path.String()+".")
+	text = strings.TrimPrefix(text, f.Rule.Module.Package.Path.String()+".")
+	return strings.TrimPrefix(strings.TrimPrefix(text, "data.ambit.tools."), "data.ambit.policies.")
 }
 
 // neverFalseHint says what to write in place of a condition that is never false.

@@ -76,7 +76,11 @@ func (l *valueLint) fact(note *note, p values.InputPart, name *ast.Term, at *ast
 	case l.IsTool(text), p.Frame.Tools.Foreign: // the name that is compared is warned of
 		note.fine = true
 	default:
-		note.wrong(at, message, toolHint(text, l.Tools))
+		hint := toolHint(text, l.Tools)
+		if tool, as := l.Called(text); tool != "" {
+			hint = fmt.Sprintf("write %q: %s is %s of it", tool, text, as)
+		}
+		note.wrong(at, message, hint)
 	}
 }
 

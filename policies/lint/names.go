@@ -326,6 +326,10 @@ func listOf(names []string) []any {
 // and data that several applications share.
 func (l *valueLint) impossible(note *note, c values.Constant, p values.InputPart, among []values.Constant, f *values.Frame) {
 	at, inData := l.Where(c), c.InData()
+	if tool, as := l.Called(textOf(c)); tool != "" && p.IsToolName() {
+		note.wrong(at, fmt.Sprintf("%v is never %v, %s of %s", p.Path, c.Value, as, tool), fmt.Sprintf("write %q: policies see the name of the tool", tool))
+		return
+	}
 	if inData && slices.ContainsFunc(among, func(o values.Constant) bool { return l.possible(o, p) }) && similar(textOf(c), unlisted(l.domain(p), among)) == "" {
 		note.fine = true // a table of several applications
 		return

@@ -293,3 +293,41 @@ func TestFormatsAndPatterns(t *testing.T) {
 		{`allow contains {"code": "ok", "message": "m"}`, ""},
 	})
 }
+
+// A policy knows a tool by its name alone: an alias and an earlier name are those of no foreign tool.
+func TestOtherNamesOfATool(t *testing.T) {
+	fsys, err := regotest.Generate(strings.Replace(regotest.Shop, "    description: Pay.\n", "    description: Pay.\n    alias: payNow\n    renamed_from: [spend]\n", 1))
+	require.NoError(t, err)
+	allow := "\n\nallow contains {\"code\": \"a\", \"message\": \"m\"} if data.named.risky[input.tool.name]\n"
+	for policy, want := range map[string]string{
+		"package ambit.policies.org\n\n" + regotest.When(`input.tool.name == "payNow"`):                                `input.tool.name is never "payNow", the alias of pay (write "pay": policies see the name of the tool)`,
+		"package ambit.policies.org\n\n" + regotest.When(`input.tool.name in {"refund", "spend"}`):                     `input.tool.name is never "spend", an earlier name of pay`,
+		"package ambit.policies.org\n\n" + regotest.When(`input.tool.name in names`, `names := {"payNow", "invoice"}`): `is never "payNow", the alias of pay`,
+		"package ambit.policies.org\n\n" + regotest.When(`input.run.counts.payNow > 3`):                                `(write "pay": payNow is the alias of it)`,
+		"package ambit.tools.payNow\n\n" + regotest.When(`input.args.amount > 3`):                                      `(write package ambit.tools.pay: payNow is the alias of it)`,
+		"package ambit.tools.spend\n\n" + regotest.When(`input.args.amount > 3`):                                       `(write package ambit.tools.pay: spend is an earlier name of it)`,
+		"package ambit.policies.org" + allow:                                                                           `named/data.json:1:12: input.tool.name is never "payNow"`,
+	} {
+		fsys["named/data.json"] = regotest.Text(`{"risky": {"payNow": true, "pay": true}}`)
+		if !strings.Contains(policy, "data.named") {
+			delete(fsys, "named/data.json")
+		}
+		fsys["t.rego"] = regotest.Text(policy)
+		assert.ErrorContains(t, checkDir(fsys), want, policy)
+	}
+}
+
+// An entry whose member is of another kind would end each of its calls in an error.
+func TestKindsOfEntries(t *testing.T) {
+	check(t, []verdict{
+		{`deny contains {"code": "no", "message": input.args.amount} if input.args.amount > 5`, `"message" of deny must be a string, and is a number`},
+		{`deny contains {"code": "no", "message": m} if { m := input.args.amount; m > 5 }`, `"message" of deny must be a string, and is a number`},
+		{`deny contains {"code": "no", "message": object.get(input.args, "count", 0)} if input.args.amount > 5`, `"message" of deny must be a string, and is a number`},
+		{`deny contains {"code": "no", "message": count(input.args.lines)} if input.args.amount > 5`, `"message" of deny must be a string`},
+		{`deny contains {"code": "no", "message": text(input.args.amount)} if input.args.amount > 5` + "\n\ntext(x) := x + 1", `"message" of deny must be a string`},
+		{`ask contains {"id": "a", "message": "m", "approvers": input.args.to} if input.args.amount > 5`, `"approvers" of ask must be a list of strings, and is a string`},
+		{`ask contains {"id": "a", "message": "m", "quorum": input.args.to} if input.args.amount > 5`, `"quorum" of ask must be an integer, and is a string`},
+		{`deny contains {"code": "no", "message": input.args.to} if input.args.amount > 5`, ""},
+		{`ask contains {"id": "a", "message": "m", "approvers": input.args.lines} if input.args.amount > 5`, ""},
+	})
+}

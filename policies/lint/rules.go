@@ -107,6 +107,9 @@ func (c *Checked) lintPackage(m *ast.Module, errs *policydir.Errors) {
 		if tested, isTest := strings.CutSuffix(name, "_test"); isTest && c.IsTool(tested) {
 			hint = testFileHint(m.Package.Location.File)
 		}
+		if tool, as := c.Called(name); tool != "" {
+			hint = fmt.Sprintf("write package ambit.tools.%s: %s is %s of it", tool, name, as)
+		}
 		errs.Add(m.Package.Location, fmt.Sprintf("package of the unknown tool %q", name), hint)
 	}
 	c.stray[m.Package.Location.File] = len(*errs) > before

@@ -80,6 +80,9 @@ func (a *Analysis) scopeBody(s *scope, body ast.Body, outer map[ast.Var]bool) {
 		if !e.Negated && len(e.With) == 0 {
 			a.scopeExpr(defs, e)
 		}
+		if !e.Negated && len(e.With) > 0 {
+			a.scopeReplaced(defs, e)
+		}
 		switch terms := e.Terms.(type) {
 		case *ast.Every:
 			a.scopeEvery(s, terms, inner)
@@ -169,6 +172,26 @@ func (a *Analysis) scopeExpr(defs map[ast.Var][]definition, e *ast.Expr) {
 	}
 	if n := a.Arity(terms[0]); n >= 0 && len(terms) == n+2 {
 		a.bind(defs, terms[n+1], definition{by: e, value: func(f *Frame) Set { return a.result(terms[:n+1], f) }, sure: func(f *Frame) bool { return a.alwaysCall(terms[:n+1], f) }})
+	}
+}
+
+// scopeReplaced notes what an expression with a with defines: a set or a list stays one whatever is replaced.
+func (a *Analysis) scopeReplaced(defs map[ast.Var][]definition, e *ast.Expr) {
+	terms, ok := e.Terms.([]*ast.Term)
+	if !ok || terms[0].String() != "eq" || len(terms) != 3 {
+		return
+	}
+	for i, t := range terms[1:] {
+		other := terms[2-i]
+		if v, isVar := t.Value.(ast.Var); isVar {
+			defs[v] = append(defs[v], definition{by: e, value: func(f *Frame) Set {
+				s := a.Values(other, f)
+				if s.open || len(s.list) == 0 || slices.ContainsFunc(s.list, func(c Candidate) bool { p, isSet := c.(partial); return !isSet || !p.whole }) {
+					return Anything()
+				}
+				return s
+			}, sure: func(f *Frame) bool { return a.Always(other, f) }})
+		}
 	}
 }
 
