@@ -117,6 +117,8 @@ func TestConditions(t *testing.T) {
 		{allowIf(`conf.users[input.principal.id]; conf.users[input.principal.id].limit > 3`), ""},
 		{allowIf(`startswith(input.args.to, "a"); regex.match("^a", input.args.to); is_string(input.args.to)`), ""},
 		{allowIf(`conf.flag`), ""},
+		{allowIf(`conf.blocked`), "conf.blocked is an array, " + always},
+		{allowIf(`data.ambit.declared.reasons.no`), whenever},
 		{allowIf(`object.get(input.args, "urgent", false)`), ""},
 		{allowIf(`count({k | conf.users[k]}) > 1`), ""},
 		{allowIf(`some k; conf.users[k]; k == input.args.to`), whenever},

@@ -99,6 +99,9 @@ func (a *Analysis) alwaysRef(ref ast.Ref, f *Frame) bool {
 	if partials := a.RulesOf(ref); len(partials) > 0 {
 		return !slices.ContainsFunc(partials, func(r *ast.Rule) bool { return !r.Ref().HasPrefix(ref) })
 	}
+	if len(ref) > 1 && ref[1].Equal(ast.StringTerm("ambit")) {
+		return false // a policy may ask whether something is declared
+	}
 	value := any(a.Data)
 	for _, t := range ref[1:] {
 		object, _ := value.(map[string]any)
