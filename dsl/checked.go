@@ -17,7 +17,7 @@ import (
 var checkedKeys = []string{
 	"anyOf", "allOf", "not", "if", "then", "else", "dependentRequired", "dependentSchemas", "dependencies", "patternProperties", "propertyNames",
 	"contains", "minContains", "maxContains", "unevaluatedProperties", "unevaluatedItems",
-	"$anchor", "$dynamicAnchor", "$dynamicRef", "$id", "$vocabulary",
+	"$dynamicAnchor", "$dynamicRef", "$id", "$vocabulary",
 }
 
 // composedKeys are those of checkedKeys that say something of an object beside what its

@@ -35,6 +35,7 @@ func checkedLevelKeys() keys[schemaWork] {
 		mark("writeOnly", wordFlag, "Annotation, published and not enforced."),
 		mark("contentEncoding", wordText, "Annotation, published and not enforced."),
 		mark("contentMediaType", wordText, "Annotation, published and not enforced."),
+		mark("x-mcp-header", wordText, "Annotation, published and not enforced: the header in which a client of MCP repeats the argument."),
 		mark("contentSchema", wordAdditional, "Annotation, published and not enforced."),
 	}
 }

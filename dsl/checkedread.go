@@ -105,7 +105,7 @@ func (p *parser) checkedKeyword(n *node, e pair, owner string) bool {
 		if text, ok := p.text(v, e.name); ok && !slices.Contains(formats, text) {
 			p.noteFormat(v)
 		}
-	case "title", "description", "$comment", "contentEncoding", "contentMediaType":
+	case "title", "description", "$comment", "contentEncoding", "contentMediaType", "x-mcp-header":
 		if v.kind != nodeString {
 			p.wrong(v, e.name, "a text")
 		}

@@ -60,7 +60,7 @@ func (d Draft) Has(keyword string) bool {
 // draft-07 nothing beside a reference limits values.
 func (d Draft) BesideRef(keyword string) bool {
 	switch keyword {
-	case "$ref", "$schema", "$defs", "definitions", "title", "description", "$comment", "examples", "deprecated", "readOnly", "writeOnly", "x-sensitive":
+	case "$ref", "$schema", "$defs", "definitions", "title", "description", "$comment", "examples", "deprecated", "readOnly", "writeOnly", "x-sensitive", "x-mcp-header":
 		return true
 	}
 	return d > Draft07

@@ -3,7 +3,7 @@ package dsl
 import "slices"
 
 // annotations are the keywords that may stand beside a union of a type and null.
-var annotations = []string{"title", "description", "deprecated", "x-sensitive", "examples", "default", "$comment", "readOnly", "writeOnly"}
+var annotations = []string{"title", "description", "deprecated", "x-sensitive", "examples", "default", "$comment", "readOnly", "writeOnly", "x-mcp-header"}
 
 // orNull returns what a value is that is not null, where a schema is a union of that and
 // null; nil for any other schema, and where no type in Go says it.

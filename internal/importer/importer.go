@@ -64,6 +64,8 @@ const (
 	Named  normalize.Kind = "name"
 	Output normalize.Kind = "output"
 	Member normalize.Kind = "member_dropped"
+	// OutputBehind is an output that may be no object.
+	OutputBehind normalize.Kind = "output_member"
 	// Unmarked is a mark of the declaration that goes with its member.
 	Unmarked normalize.Kind = "sensitive_gone"
 )
@@ -73,6 +75,7 @@ func Kinds() []normalize.KindInfo {
 	return append([]normalize.KindInfo{
 		{Kind: Named, What: "the name of the tool is none of a declaration: it is written as one, and becomes the `alias`"},
 		{Kind: Output, What: "the source says nothing about the output: the declaration takes any object"},
+		{Kind: OutputBehind, What: "the output may be an array, a text or another value: it stands behind the member `result`, which the handler writes"},
 		{Kind: Member, What: "a member of the entry of the tool has no place in a declaration"},
 		{Kind: Unmarked, What: "the member that the declaration marks `x-sensitive` is not in the source any more"},
 	}, normalize.Kinds()...)

@@ -91,22 +91,24 @@ func (r *run) tool(t sourceTool) {
 		r.note(t, t.at.Get("name"), Named, "%q became %s, with the alias", t.name, u.Name)
 	}
 	before := len(r.result.Changes)
+	if support := t.at.Get("execution").Get("taskSupport"); support.IsText("required") {
+		r.leave(t, support, "execution.taskSupport is required: the tool can only be called as a task, which a handler does not do", "have the server allow calls without a task (taskSupport: optional), or leave the tool out of the list")
+		return
+	}
 	u.Input = t.input.Clone()
-	if !r.schema(t, u.Input, true) {
+	if !r.schema(t, u.Input, normalize.Options{Open: r.Open, Arguments: true}) {
 		r.result.Changes = r.result.Changes[:before]
 		return
 	}
 	r.texts(t, &u)
-	u.Output = t.at.Get("outputSchema").Clone()
-	if u.Output.Is(jsontree.Null) {
-		u.Output = nil
+	var ok bool
+	if u.Output, ok = r.output(t); !ok {
+		r.result.Changes = r.result.Changes[:before]
+		return
 	}
 	if u.Output == nil && !exists {
 		u.Output = anyObject(t.at)
 		r.note(t, t.at, Output, "the source says nothing about the output: any members")
-	} else if u.Output != nil && !r.schema(t, u.Output, false) {
-		r.result.Changes = r.result.Changes[:before]
-		return
 	}
 	if exists && !r.keep(t, &u) {
 		r.result.Changes = r.result.Changes[:before]
@@ -142,8 +144,8 @@ func anyObject(at *jsontree.Value) *jsontree.Value {
 }
 
 // schema writes a schema as a declaration takes it, or leaves the tool out.
-func (r *run) schema(t sourceTool, s *jsontree.Value, arguments bool) bool {
-	changes, fault := normalize.Schema(s, normalize.Options{Open: r.Open, Arguments: arguments})
+func (r *run) schema(t sourceTool, s *jsontree.Value, o normalize.Options) bool {
+	changes, fault := normalize.Schema(s, o)
 	if fault != nil {
 		r.leave(t, fault.At, fault.Message, fault.Hint)
 		return false

@@ -13,7 +13,7 @@ import (
 // what they constrain; those of "" hold for every type.
 var vocabulary = map[string]string{
 	"$ref": "", "$defs": "", "$dynamicRef": "", "$dynamicAnchor": "", "$vocabulary": "", "$schema": "", "$id": "", "$anchor": "",
-	"$comment": "", "readOnly": "", "writeOnly": "", "contentEncoding": "string", "contentMediaType": "string",
+	"$comment": "", "readOnly": "", "writeOnly": "", "contentEncoding": "string", "contentMediaType": "string", "x-mcp-header": "",
 	"title": "", "description": "", "deprecated": "", "examples": "", "default": "", "x-sensitive": "",
 	"type": "", "enum": "", "const": "", "allOf": "", "anyOf": "", "oneOf": "", "not": "", "if": "", "then": "", "else": "",
 	"properties": "object", "required": "object", "additionalProperties": "object", "minProperties": "object", "maxProperties": "object",
@@ -48,7 +48,7 @@ func (w *work) annotations(s *jsontree.Value) {
 	for _, name := range []string{"title", "description"} {
 		w.text(s, name)
 	}
-	for _, name := range []string{"$comment", "contentEncoding", "contentMediaType"} {
+	for _, name := range []string{"$comment", "contentEncoding", "contentMediaType", "x-mcp-header"} {
 		if at := s.Get(name); at != nil && !at.Is(jsontree.String) {
 			s.Delete(name)
 			w.note(KeywordDropped, at, "%s removed: it is no text", name)

@@ -16,6 +16,8 @@ type Options struct {
 	Open bool
 	// Arguments: the schema is of the input of a tool.
 	Arguments bool
+	// Value: the schema is of any value, not of an object.
+	Value bool
 }
 
 // A Change is one change of a schema.
@@ -50,7 +52,7 @@ func Schema(root *jsontree.Value, o Options) ([]Change, *Fault) {
 	if f := w.references(); f != nil {
 		return nil, f
 	}
-	if o.Arguments || root.Has("properties") {
+	if o.Arguments || root.Has("properties") && !o.Value {
 		w.rootType()
 	}
 	if w.dynamic && isObject(root) && mentions(root, "unevaluatedProperties") {
@@ -130,6 +132,9 @@ func (w *work) rootType() {
 // onlyObject leaves object of a list of types at the root: what tools take and return is one. Beside
 // values that are listed a declaration has no type of objects.
 func (w *work) onlyObject() {
+	if w.Value {
+		return
+	}
 	t := w.root.Get("type")
 	if t.IsText("object") && (w.root.Has("enum") || w.root.Has("const")) {
 		w.root.Delete("type")

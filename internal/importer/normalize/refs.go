@@ -22,6 +22,7 @@ type resolver struct {
 	targets map[*jsontree.Value]*jsontree.Value // of a schema with a reference
 	names   map[*jsontree.Value]string          // of a target: its name in $defs
 	taken   map[string]bool
+	kept    map[string]string // the anchors that stay: where each stands
 	defs    []*jsontree.Member
 }
 
@@ -30,7 +31,7 @@ func (w *work) references() *Fault {
 	r := &resolver{
 		work: w, ids: map[string]*jsontree.Value{}, uris: map[*jsontree.Value]string{}, anchors: map[*jsontree.Value]map[string]*jsontree.Value{},
 		base: map[*jsontree.Value]*jsontree.Value{}, keys: map[*jsontree.Value]string{},
-		targets: map[*jsontree.Value]*jsontree.Value{}, names: map[*jsontree.Value]string{}, taken: map[string]bool{},
+		targets: map[*jsontree.Value]*jsontree.Value{}, names: map[*jsontree.Value]string{}, taken: map[string]bool{}, kept: map[string]string{},
 	}
 	r.collect(w.root, w.root)
 	if r.dynamic {
@@ -223,10 +224,18 @@ func (r *resolver) clean(s *jsontree.Value) {
 		}
 		s.Delete(key)
 	}
-	for _, key := range []string{"$id", "$anchor"} {
-		if at := s.Get(key); at.Is(jsontree.String) {
-			s.Delete(key)
-			r.note(KeywordDropped, at, "%s removed: references lead to $defs", key)
+	if at := s.Get("$id"); at.Is(jsontree.String) {
+		s.Delete("$id")
+		r.note(KeywordDropped, at, "$id removed: references lead to $defs")
+	}
+	if at := s.Get("$anchor"); at.Is(jsontree.String) {
+		if first, twice := r.kept[at.Text]; twice {
+			s.Delete("$anchor")
+			if first != at.Pointer { // else it is a copy
+				r.note(KeywordDropped, at, "$anchor removed: another part has it")
+			}
+		} else {
+			r.kept[at.Text] = at.Pointer
 		}
 	}
 	for _, sub := range subschemas(s) {

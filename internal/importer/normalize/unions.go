@@ -17,7 +17,7 @@ func (w *work) spelling(s *jsontree.Value) bool {
 
 // annotating are the keywords that say nothing about values: where two schemas become one,
 // the outer one keeps its own.
-var annotating = []string{"title", "description", "default", "examples", "deprecated", "$comment", "readOnly", "writeOnly", "contentEncoding", "contentMediaType"}
+var annotating = []string{"title", "description", "default", "examples", "deprecated", "$comment", "readOnly", "writeOnly", "contentEncoding", "contentMediaType", "x-mcp-header", "$anchor"}
 
 // apart reports whether two schemas share no keyword but annotations, so that one object
 // can hold both. key is where o stands in s.

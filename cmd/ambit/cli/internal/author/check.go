@@ -87,7 +87,7 @@ func NewCheck() *cobra.Command {
 			changed, againstErr := compared(d, against)
 			err = cmdutil.AsProblems(errors.Join(err, policyErr, noteErr, heldErr, held.refused.Err(), lostErr, againstErr))
 			notes = slices.Concat(notes, held.notes, lost, changed)
-			notes = append(notes, closedNotes(d, found.Closed)...)
+			notes = append(notes, closedNotes(d, found.Closed, asJSON)...)
 			notes = append(byPlace(notes), x.missedNote(path)...)
 			if asJSON {
 				return printFindings(cmd.OutOrStdout(), err, slices.Concat(warningFindings(warnings), policyWarnings(found.Warnings), notes))
@@ -152,12 +152,31 @@ func checkPolicies(ctx context.Context, dirs project.PolicyDirs, d *project.Decl
 	return *found, err
 }
 
-// closedNotes name the tools that nothing allows.
-func closedNotes(d *project.Declaration, closed []string) []finding {
+// maxNamed is how many tools one note names.
+const maxNamed = 10
+
+// closedNotes name the tools that nothing allows: each by a note for programs, several by one note for people.
+func closedNotes(d *project.Declaration, closed []string, each bool) []finding {
 	if d == nil {
 		return nil
 	}
 	var notes []finding
+	if !each && len(closed) > 1 {
+		var names []string
+		at := dsl.Pos{}
+		for _, t := range d.File.Tools {
+			if slices.Contains(closed, t.Name) {
+				names = append(names, t.Name)
+				at = cmp.Or(at, t.Pos)
+			}
+		}
+		if len(names) > maxNamed {
+			names = append(names[:maxNamed], fmt.Sprintf("and %d more", len(names)-maxNamed))
+		}
+		n := note(at, fmt.Sprintf("nothing allows %d tools, so that every call of them is denied: %s", len(closed), strings.Join(names, ", ")))
+		n.Hint = "write allow contains {...} in package ambit.tools.NAME, in a file of the folder policy"
+		return append(notes, n)
+	}
 	for _, t := range d.File.Tools {
 		if !slices.Contains(closed, t.Name) {
 			continue

@@ -47,16 +47,15 @@ func NewDocs() *cobra.Command {
 				return err
 			}
 			if out == "" {
-				_, err := cmd.OutOrStdout().Write(text)
-				return err
+				out = "-"
 			}
 			if err := refuseForeign(out); err != nil {
 				return err
 			}
-			return uninterrupted(func() error { return replaceFile(out, text) })
+			return writeOut(cmd.OutOrStdout(), out, text)
 		},
 	}
-	cmd.Flags().StringVarP(&out, "out", "o", "", "write this `file`, and nothing to standard output")
+	cmd.Flags().StringVarP(&out, "out", "o", "", "write this `file`, and nothing to standard output; - is standard output")
 	return cmd
 }
 
@@ -126,6 +125,9 @@ func passedOver(name string) bool {
 
 // refuseForeign refuses to replace a file that docs did not write.
 func refuseForeign(path string) error {
+	if toStdout(path) || isStream(path) {
+		return nil
+	}
 	old, err := os.ReadFile(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):

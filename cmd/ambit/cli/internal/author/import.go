@@ -60,7 +60,7 @@ func newImportMCP() *cobra.Command {
 		},
 		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, args[0]) },
 	}
-	cmd.Flags().StringVarP(&f.out, "out", "o", project.DeclarationName, "the declaration to write, or to import into")
+	cmd.Flags().StringVarP(&f.out, "out", "o", project.DeclarationName, "the declaration to write, or to import into; - is standard output")
 	cmd.Flags().StringVar(&f.pkg, "package", "", "the Go `package` of a new declaration; that of its folder otherwise")
 	cmd.Flags().BoolVar(&f.check, "check", false, "write nothing; end with code 1 if a tool is left out")
 	cmd.Flags().BoolVar(&f.json, "json", false, "print the changes as JSON")
@@ -70,6 +70,9 @@ func newImportMCP() *cobra.Command {
 }
 
 func (f *importFlags) run(cmd *cobra.Command, from string) error {
+	if f.json && !f.check && toStdout(f.out) {
+		return cmdutil.Usage("--json and --out "+cmdutil.Quote(f.out)+" both write to standard output", "name a file with --out, or leave --json out")
+	}
 	src, name, err := readSource(cmd.InOrStdin(), from)
 	if err != nil {
 		return err
@@ -95,11 +98,15 @@ func (f *importFlags) run(cmd *cobra.Command, from string) error {
 		cmd.ErrOrStderr().Write(text) //nolint:errcheck // as every message
 	}
 	if changed && !f.check {
-		if err := uninterrupted(func() error { return replaceFile(f.out, r.Text) }); err != nil {
+		if err := writeOut(cmd.OutOrStdout(), f.out, r.Text); err != nil {
 			return err
 		}
 	}
-	return f.answer(cmd.OutOrStdout(), r, changed)
+	said := cmd.OutOrStdout()
+	if toStdout(f.out) && !f.check {
+		said = cmd.ErrOrStderr() // standard output has the declaration
+	}
+	return f.answer(said, r, changed)
 }
 
 // answer says what was done, and by the exit code whether anything is left over.
@@ -151,6 +158,9 @@ func readSource(stdin io.Reader, from string) (src []byte, name string, err erro
 
 // existing is the declaration to import into; nil when there is none.
 func (f *importFlags) existing() ([]byte, error) {
+	if toStdout(f.out) || isStream(f.out) {
+		return nil, nil
+	}
 	old, err := os.ReadFile(f.out)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -174,7 +184,11 @@ func (f *importFlags) goPackage(exists bool) (string, error) {
 		}
 		return f.pkg, nil
 	}
-	dir, err := filepath.Abs(filepath.Dir(f.out))
+	dir := filepath.Dir(f.out)
+	if toStdout(f.out) || isStream(f.out) {
+		dir = "."
+	}
+	dir, err := filepath.Abs(dir)
 	if err != nil {
 		return "", err
 	}

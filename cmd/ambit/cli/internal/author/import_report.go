@@ -8,6 +8,7 @@ import (
 	"github.com/ambit-tools/ambit/cmd/ambit/cli/internal/cmdutil"
 	"github.com/ambit-tools/ambit/internal/importer"
 	"github.com/ambit-tools/ambit/internal/importer/jsontree"
+	"github.com/ambit-tools/ambit/internal/importer/normalize"
 	"github.com/ambit-tools/ambit/runtime/terminal"
 )
 
@@ -22,7 +23,19 @@ func sourceProblem(name string, err error) error {
 // printImport names what was changed and what is left out, in lines that a terminal may show:
 // names and texts are of the source.
 func printImport(w io.Writer, name string, r *importer.Result) {
+	filled := 0
 	for _, c := range r.Changes {
+		if c.Kind == normalize.DescriptionFilled {
+			filled++
+		}
+	}
+	if filled > 1 {
+		fmt.Fprintf(w, "note: %s: %s: %d missing descriptions are filled in, each marked by a comment in the declaration\n", name, normalize.DescriptionFilled, filled)
+	}
+	for _, c := range r.Changes {
+		if filled > 1 && c.Kind == normalize.DescriptionFilled {
+			continue
+		}
 		narrows := ""
 		if c.Narrows {
 			narrows = " (narrows)"
