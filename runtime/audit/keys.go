@@ -11,6 +11,8 @@ import (
 	"strings"
 
 	"golang.org/x/mod/sumdb/note"
+
+	"github.com/ambit-tools/ambit/runtime/internal/ownfile"
 )
 
 // PublicSuffix is what is added to the name of a signer's file to name that of
@@ -93,7 +95,7 @@ func OpenSigner(path, origin string, newLog bool) (note.Signer, error) {
 // blank reports whether a file is absent or empty.
 func blank(name string) bool {
 	info, err := os.Stat(name)
-	return errors.Is(err, fs.ErrNotExist) || err == nil && info.Size() == 0
+	return errors.Is(err, fs.ErrNotExist) || err == nil && info.Mode().IsRegular() && info.Size() == 0
 }
 
 // ReadSigner reads the file of a signer. It refuses one that other users may read.
@@ -103,6 +105,9 @@ func ReadSigner(path string) (note.Signer, error) {
 		return nil, fmt.Errorf("the signing key %q is not there: put back the file that the log was signed with, which no backup of a store has: %w", path, fs.ErrNotExist)
 	}
 	if err != nil {
+		return nil, fmt.Errorf("the key: %w", err)
+	}
+	if err := ownfile.Regular(path); err != nil {
 		return nil, fmt.Errorf("the key: %w", err)
 	}
 	if mode := info.Mode().Perm(); mode&0o077 != 0 && goruntime.GOOS != "windows" {

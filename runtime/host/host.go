@@ -137,10 +137,12 @@ func (h *Host) open(ctx context.Context, operators operator.Policy) ([]engine.Op
 	}
 	j, segments := h.cfg.Journal, journal.Segments(nil)
 	if j == nil {
+		if err := h.openTokens(); err != nil {
+			return nil, err
+		}
 		if err := h.openAudited(ctx); err != nil {
 			return nil, err
 		}
-		h.openTokens()
 		j, segments = h.Feed.Journal(), archive.Segments{Store: h.Store}
 	}
 	options := []engine.Option{

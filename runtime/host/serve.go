@@ -290,4 +290,10 @@ func (l logins) Enter(sum [sha256.Size]byte, who operator.Actor, path string) st
 func (h *Host) EndSessions(id string) int { return h.sessions.EndAll(id) }
 
 // openTokens opens the bearer tokens of the store.
-func (h *Host) openTokens() { h.Tokens = tokens.Open(tokens.FileOf(h.cfg.path(""))) }
+func (h *Host) openTokens() error {
+	h.Tokens = tokens.Open(tokens.FileOf(h.cfg.path("")))
+	if err := h.Tokens.Check(); err != nil {
+		return fmt.Errorf("host: the tokens: %w", err)
+	}
+	return nil
+}

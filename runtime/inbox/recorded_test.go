@@ -88,6 +88,9 @@ func TestRecordedStore(t *testing.T) {
 		require.Len(t, commands, 1)
 		require.NoError(t, os.Remove(commands[0]))
 	}
+	for _, suffix := range []string{"", "-wal", ".keys"} { // a copy has the modes that the umask leaves
+		require.NoError(t, os.Chmod(filepath.Join(dir, "ambit.db"+suffix), 0o600))
+	}
 	store, err := sqlite.Open(filepath.Join(dir, "ambit.db"))
 	require.NoError(t, err)
 	var undone []string

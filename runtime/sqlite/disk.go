@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 
 	"github.com/ambit-tools/ambit/runtime/internal/oslock"
+	"github.com/ambit-tools/ambit/runtime/internal/ownfile"
 )
 
 // A Disk is where a store is. The one of the operating system is used unless
@@ -63,7 +64,7 @@ func (osDisk) Lock(name string, note []byte) (unlock func() error, holder []byte
 }
 
 func (osDisk) Read(name string, from, limit int64) ([]byte, error) {
-	f, err := os.Open(name)
+	f, err := ownfile.Open(name)
 	if err != nil {
 		return nil, err
 	}
@@ -91,6 +92,8 @@ func (osDisk) Write(name string, data []byte) (err error) {
 	}()
 	if was, missing := os.Stat(name); missing == nil {
 		err = inheritMode(f, was)
+	} else {
+		err = ownfile.Close(f)
 	}
 	if err == nil {
 		_, err = f.Write(data)

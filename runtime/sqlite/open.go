@@ -4,8 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"time"
+
+	"github.com/ambit-tools/ambit/runtime/internal/ownfile"
 )
 
 // Open opens the store in the file of a name, which is made when it is not there,
@@ -27,6 +30,9 @@ func open(path string, o options) (*Store, error) {
 	path, err := resolve(path, o.disk)
 	if err != nil {
 		return nil, fmt.Errorf("open the store: %w", err)
+	}
+	if err := isFile(path, o.disk); err != nil {
+		return nil, err
 	}
 	unlock, err := acquire(path, o)
 	if err != nil {
@@ -66,6 +72,9 @@ func (s *Store) open(wait time.Duration) error {
 			return err
 		}
 	}
+	if err := s.closed(); err != nil {
+		return err
+	}
 	if s.w.c, err = connect(source(s.path, s.disk, "rwc", durable)); err != nil {
 		return fmt.Errorf("open the store %q: %w", s.path, err)
 	}
@@ -101,14 +110,44 @@ func (s *Store) inherit() error {
 	return s.w.usable()
 }
 
+// isFile refuses a path that leads to a pipe, a device or a folder, before anything waits for it.
+func isFile(path string, disk Disk) error {
+	if disk.VFS() != "" {
+		return nil
+	}
+	if err := ownfile.Regular(path); err != nil {
+		return fmt.Errorf("open the store: %w: %w", ErrNotStore, err)
+	}
+	return nil
+}
+
+// closed refuses a store that all users may read or write: who reads its keys can make entries that verify, and who
+// writes its files can take back what has happened.
+func (s *Store) closed() error {
+	if s.disk.VFS() != "" {
+		return nil
+	}
+	err := ownfile.Closed(s.path, s.path+"-wal", keysName(s.path))
+	if err == nil {
+		err = ownfile.Like(s.path+"-shm", s.path) // SQLite has made it, maybe while the store was open to all
+	}
+	if err != nil {
+		return fmt.Errorf("open the store: %w", err)
+	}
+	return nil
+}
+
 // private makes a file that its owner alone may read, because it holds values that are
 // sensitive. SQLite gives its own files the same mode. A file that is there stays as it is.
 func private(path string) error {
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		return nil
+	}
 	if err != nil {
 		return err
 	}
-	return f.Close()
+	return errors.Join(ownfile.Close(f), f.Close())
 }
 
 // own brings the store to this version and makes this process its owner.

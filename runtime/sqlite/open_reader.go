@@ -28,6 +28,9 @@ func OpenReader(path string, opts ...Option) (*Reader, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open the store: %w", err)
 	}
+	if err := isFile(path, o.disk); err != nil {
+		return nil, err
+	}
 	fresh, err := identify(path, o.disk)
 	if err == nil && fresh {
 		err = fmt.Errorf("open the store %q: %w", path, fs.ErrNotExist)

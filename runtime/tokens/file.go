@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime/internal/oslock"
+	"github.com/ambit-tools/ambit/runtime/internal/ownfile"
 	"github.com/ambit-tools/ambit/runtime/operator"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
@@ -61,12 +62,19 @@ const version = 1
 // Open returns the tokens of a file, which need not exist yet.
 func Open(path string) *File { return &File{path: path, held: map[string]*held{}} }
 
+// Check refuses a file that all users may read or write, and what is no file. Verify does so too; List, Add and
+// Revoke do not, so that a token can be revoked at once.
+func (f *File) Check() error { return ownfile.Closed(f.path) }
+
 // Verify returns whose token a text is, and a channel that is closed when the token is revoked. ok is
 // false when there is no such token. An error says that the file cannot be read: then nobody is known.
 func (f *File) Verify(text string) (who operator.Actor, revoked <-chan struct{}, ok bool, err error) {
 	name, ok := nameIn(text)
 	if !ok {
 		return who, nil, false, nil
+	}
+	if err := f.Check(); err != nil {
+		return who, nil, false, err
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -208,7 +216,7 @@ func same(a, b fs.FileInfo) bool {
 
 // read returns what the file says, and which file that was; nil when there is none.
 func (f *File) read() (doc document, info fs.FileInfo, err error) {
-	file, err := os.Open(f.path)
+	file, err := ownfile.Open(f.path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return doc, nil, nil
 	}
@@ -248,7 +256,9 @@ func replace(path string, text []byte) (err error) {
 			err = errors.Join(err, os.Remove(temp.Name()))
 		}
 	}()
-	_, err = bytes.NewReader(text).WriteTo(temp)
+	if err = ownfile.Close(temp); err == nil {
+		_, err = bytes.NewReader(text).WriteTo(temp)
+	}
 	if err == nil {
 		err = temp.Sync()
 	}
