@@ -11,7 +11,8 @@ import (
 // between parts. It is not safe for concurrent use.
 type Stream struct {
 	forms []form // the longest first
-	hold  int    // bytes that may be the beginning of a form
+	hold  int    // bytes that may be the beginning of a form that is not encoded
+	codes []form // those of forms that are encoded, and so may be much longer than the value
 	buf   []byte // what was not taken
 	cut   bool   // text is missing before buf: its beginning may be the end of a form
 }
@@ -33,7 +34,11 @@ func (s *Secrets) Stream() *Stream {
 			t.forms = append(t.forms, form{f, len(secret) < minSecret})
 			t.hold = max(t.hold, len(f)-1)
 		}
+		for _, f := range encodedForms(secret) {
+			t.codes = append(t.codes, form{f, len(secret) < minSecret})
+		}
 	}
+	t.forms = append(t.forms, t.codes...)
 	slices.SortFunc(t.forms, func(a, b form) int { return cmp.Or(cmp.Compare(len(b.text), len(a.text)), cmp.Compare(a.text, b.text)) })
 	t.forms = slices.Compact(t.forms)
 	return t
@@ -88,6 +93,13 @@ func (t *Stream) unsafe() int {
 		return 0
 	}
 	n := min(t.hold, len(t.buf))
+	for _, f := range t.codes {
+		for k := min(len(f.text)-1, len(t.buf)); k > n; k-- {
+			if strings.HasSuffix(f.text, string(t.buf[:k])) {
+				n = k
+			}
+		}
+	}
 	for _, p := range t.found() {
 		if p.from < n {
 			n = max(n, p.to)
@@ -113,6 +125,13 @@ func (t *Stream) Discard() int {
 // of a character.
 func (t *Stream) end() int {
 	n := max(len(t.buf)-t.hold, 0)
+	for _, f := range t.codes {
+		for at := max(len(t.buf)-len(f.text)+1, 0); at < n; at++ {
+			if strings.HasPrefix(f.text, string(t.buf[at:])) {
+				n = at
+			}
+		}
+	}
 	for i := n; i > 0 && i > n-utf8.UTFMax; i-- {
 		if utf8.RuneStart(t.buf[i-1]) {
 			if !utf8.FullRune(t.buf[i-1 : n]) {

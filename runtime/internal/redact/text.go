@@ -90,8 +90,9 @@ func (s *Secrets) Collect(f func() wire.Value) {
 
 // Redact replaces the collected values in a text that foreign code wrote, such as the
 // message of an error, and shortens it to 4096 bytes of valid UTF-8. Where a value is
-// shorter than four bytes the whole text is withheld. What the code has derived from a value, a
-// digest or its first half, cannot be recognized.
+// shorter than four bytes the whole text is withheld. Of a value in another encoding (encodedForms) up to four
+// characters of base64 at its ends may stay, which are those of its neighbours too. What the code has derived from a
+// value, a digest or its first half, cannot be recognized.
 func (s *Secrets) Redact(text string) string {
 	slices.SortFunc(s.texts, func(a, b string) int { return cmp.Or(cmp.Compare(len(b), len(a)), cmp.Compare(a, b)) })
 	s.texts = slices.Compact(s.texts)
@@ -99,7 +100,7 @@ func (s *Secrets) Redact(text string) string {
 		if secret == "" {
 			continue
 		}
-		for _, form := range formsOf(secret) {
+		for _, form := range append(formsOf(secret), encodedForms(secret)...) {
 			if !strings.Contains(text, form) {
 				continue
 			}
