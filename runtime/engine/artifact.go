@@ -23,6 +23,7 @@ func (e *Executor) Artifact(ctx context.Context, ref runtime.ArtifactRef) ([]byt
 // a model would name one. Knowing a hash does not give access to the output of another
 // session. The error is ErrNoArtifact when no call of s has that output.
 func (s *Session) Artifact(ctx context.Context, sha256 string) ([]byte, runtime.ArtifactRef, error) {
+	s = s.whole()
 	var ref runtime.ArtifactRef
 	ok := s != nil && s.exec != nil
 	if ok {
@@ -31,6 +32,11 @@ func (s *Session) Artifact(ctx context.Context, sha256 string) ([]byte, runtime.
 		ref, ok = s.memory.Artifact(sha256)
 		s.mu.Unlock()
 	}
+	return s.artifact(ctx, sha256, ref, ok)
+}
+
+// artifact reads an artifact that a call has, if ok.
+func (s *Session) artifact(ctx context.Context, sha256 string, ref runtime.ArtifactRef, ok bool) ([]byte, runtime.ArtifactRef, error) {
 	if !ok {
 		return nil, runtime.ArtifactRef{}, fmt.Errorf("artifact %q: no call of the session has it: %w", sha256, runtime.ErrNoArtifact)
 	}

@@ -100,6 +100,7 @@ func (w caller) pending() (runtime.Outcome, bool) {
 // cancelled when it continues and this caller stops waiting for it. A call that was never made is
 // denied, and so is one of a session that has ended.
 func (s *Session) Await(ctx context.Context, callID string) runtime.Outcome {
+	s = s.whole()
 	ctx = deadline.OrBackground(ctx)
 	if s == nil {
 		return outcomes.NoCall(callID, false)

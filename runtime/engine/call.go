@@ -169,8 +169,8 @@ func (c *call) Info() callctx.Info {
 func (c *ident) Info() callctx.Info {
 	cfg := c.run.session.cfg.Load()
 	info := callctx.Info{
-		ID: c.id, Tool: c.record.Tool, Session: cfg.ID, Run: c.run.id, Agent: c.run.agent,
-		Principal: c.run.principal, Behavior: cfg.Behavior, Undo: c.undoing, Metadata: c.metadata, Turn: c.turn.number, ClientRequest: metadata.Request(c.metadata),
+		ID: c.id, Tool: c.record.Tool, Session: cfg.ID, Run: c.run.id, Agent: c.run.by.Agent,
+		Principal: c.run.by.Principal, Behavior: cfg.Behavior, Undo: c.undoing, Metadata: c.metadata, Turn: c.turn.number, ClientRequest: metadata.Request(c.metadata),
 	}
 	if c.tool != nil {
 		info.Capabilities = c.tool.Spec.Capabilities

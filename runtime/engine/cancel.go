@@ -23,6 +23,7 @@ func (s *Session) Cancel(ctx context.Context, callID string, by operator.Actor, 
 }
 
 func (s *Session) cancel(ctx context.Context, callID string, by operator.Actor, reason string, now bool) error {
+	s = s.whole()
 	if s == nil || s.exec == nil {
 		return action.CodeUnknownCall.Err()
 	}

@@ -97,7 +97,7 @@ func (c *ident) questionOf(args wire.Value, d *runtime.Decision) (consent.Questi
 func (c *ident) consentCallWith(args wire.Value, revision string) consent.Call {
 	return consent.Call{
 		ID: c.id, Tool: c.record.Tool, Pin: c.tool.Spec.Pin,
-		Session: c.run.session.id, Run: c.run.id, Principal: c.run.principal, Agent: c.run.agent,
+		Session: c.run.session.id, Run: c.run.id, Principal: c.run.by.Principal, Agent: c.run.by.Agent,
 		Args: args, Revision: revision, Program: c.exec.processes.Binding(c.tool, args),
 	}
 }

@@ -87,7 +87,7 @@ func (c *ident) policyInputOf(args wire.Value, of facts.Source, now time.Time) r
 	in := runtime.PolicyInput{
 		Tool: c.tool.Spec, Index: c.tool.Index,
 		CallID: c.id, SessionID: c.run.session.id, RunID: c.run.id,
-		Principal: c.run.principal, Capabilities: cfg.Capabilities, Behavior: cfg.Behavior, Modes: cfg.Modes,
+		Principal: c.run.by.Principal, Capabilities: c.run.capabilities(cfg), Behavior: cfg.Behavior, Modes: cfg.Modes,
 		Now: now,
 	}
 	in.Args, in.Command = processes.Plan(c.tool, args)
@@ -109,7 +109,7 @@ func (c *work) tapDecision() *tap.Decision {
 		w.tapped = new(tap.Decision)
 	}
 	d := w.tapped
-	*d = tap.Decision{Input: w.input, Text: c.values.FinalText, Tool: c.tool, Agent: c.run.agent, Decision: w.evaluation.Decision}
+	*d = tap.Decision{Input: w.input, Text: c.values.FinalText, Tool: c.tool, Agent: c.run.by.Agent, Decision: w.evaluation.Decision}
 	d.Input.Args = nil
 	d.Input.SetFacts(w.view.Facts())
 	if w.evaluation.Reason == runtime.ReasonPolicyError {

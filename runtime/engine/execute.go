@@ -122,18 +122,23 @@ func (t *Turn) open(ctx context.Context, in runtime.Call, done <-chan struct{}) 
 		c.run.session.memory.Work.Leave()
 		return c, earlier
 	}
+	c.refuseID(denied(*reused), done)
+	return nil, c.record
+}
+
+// refuseID ends a call, which is counted in Work, because its id is that of another call or of a call of another caller.
+func (c *call) refuseID(with *result, done <-chan struct{}) {
 	c.idReused = true
 	trace(c)
 	c.emitInvoked()
 	r := c.lookup()
 	if r == nil {
-		r = denied(*reused)
+		r = with
 	}
 	c.finish(r)
 	c.releaseResources()
 	c.run.session.memory.Work.Leave()
 	c.observe(done)
-	return nil, c.record
 }
 
 // begin passes a call to a worker, unless it ends before or repeats an earlier call.
@@ -161,10 +166,10 @@ func (t *Turn) newCall(ctx context.Context, in runtime.Call) *call {
 		notes = tool.Spec.Migration(in.Tool)
 		in.Tool = tool.Spec.Name // the call may have named the alias (SEMANTICS 1.5.1)
 	}
-	if in.Principal != "" && in.Principal != run.principal {
+	if in.Principal != "" && in.Principal != run.by.Principal {
 		run = run.WithPrincipal(in.Principal)
 	}
-	r := &callRecord{ID: in.ID, Tool: in.Tool}
+	r := &callRecord{ID: in.ID, Tool: in.Tool, By: run.by}
 	c := &call{
 		work: work{
 			ident: ident{
@@ -189,8 +194,8 @@ func (t *Turn) newCall(ctx context.Context, in runtime.Call) *call {
 // tooLong returns why no entry of the journal can name the call, nil when one can.
 func (c *ident) tooLong() error {
 	return errors.Join(
-		wording.Check("the id of the call", c.id, wording.MaxID), wording.Check("the principal of the call", c.run.principal, wording.MaxName),
-		wording.Check("the id of the sub-agent", c.run.agent, wording.MaxID))
+		wording.Check("the id of the call", c.id, wording.MaxID), wording.Check("the principal of the call", c.run.by.Principal, wording.MaxName),
+		wording.Check("the id of the sub-agent", c.run.by.Agent, wording.MaxID))
 }
 
 // trace begins the span of c, unless there is one. It calls code of the application: no lock is held.

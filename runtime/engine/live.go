@@ -66,7 +66,7 @@ func (p publisher) tell(c *ident, after uint64, piece *live.Piece) {
 // pieceOf returns a piece of a call.
 func pieceOf(c *ident, after uint64, piece *live.Piece) journal.Live {
 	return journal.Live{
-		At: piece.At, Session: c.run.session.id, Run: c.run.id, Call: c.id, Tool: c.record.Tool, Agent: c.run.agent, Principal: c.run.principal,
+		At: piece.At, Session: c.run.session.id, Run: c.run.id, Call: c.id, Tool: c.record.Tool, Agent: c.run.by.Agent, Principal: c.run.by.Principal,
 		Turn: c.turn.number, RequestID: metadata.Request(c.metadata), Attempt: piece.Attempt, Undo: c.undoing, Number: piece.Counts.Pieces, After: after, Offset: piece.Offset, Text: piece.Text,
 		Done: piece.Counts.Done, Total: piece.Counts.Total, Dropped: piece.Counts.Dropped, Stream: piece.Stream, End: piece.End, Kept: piece.Kept,
 	}

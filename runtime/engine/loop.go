@@ -21,7 +21,7 @@ func (t *Turn) ExecuteRequired(ctx context.Context) []runtime.Outcome {
 	r, s := t.run, t.run.session
 	defer s.place.Pin()()
 	s.mu.Lock()
-	names := s.memory.Required(r.id, r.principal)
+	names := s.memory.Required(r.id, r.by.Principal)
 	s.mu.Unlock()
 	var outcomes []runtime.Outcome
 	for _, name := range names {

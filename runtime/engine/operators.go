@@ -79,7 +79,7 @@ func (e *Executor) describe(r *operator.Request, s *Session) {
 	}
 	if s != nil {
 		r.SessionPrincipal = s.cfg.Load().Principal
-		s.past.Describe(r, func(c *call) (run, principal string) { return c.run.id, c.run.principal })
+		s.past.Describe(r, func(c *call) (run, principal string) { return c.run.id, c.run.by.Principal })
 	}
 	if tool := e.lookup(r.Tool); tool != nil {
 		r.Effect = tool.Spec.Effect.String()

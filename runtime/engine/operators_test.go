@@ -72,7 +72,7 @@ func openOffice(t *testing.T, policy operator.Policy) *anOffice {
 		cancel()
 		_ = o.exec.Shutdown(ctx)
 	})
-	o.ses = o.exec.Session(engine.SessionConfig{ID: "s", Principal: "pat"})
+	o.ses = o.exec.Session(engine.SessionConfig{ID: "s", Principal: "pat", Rebind: true})
 	run, err := o.ses.StartRun(t.Context(), engine.RunConfig{ID: "office"})
 	require.NoError(t, err)
 	turn := run.WithPrincipal("agent").Turn(engine.TurnConfig{})

@@ -25,6 +25,7 @@ var ErrNothingHappened = recovery.ErrNothing
 // (operator.Resolve), the policy of calls is not. When
 // Resolve returns nil the outcome is durable. Any other error is an *action.Error.
 func (s *Session) Resolve(ctx context.Context, callID string, f action.ResolveRequest) error {
+	s = s.whole()
 	if s == nil || s.exec == nil {
 		return action.CodeUnknownCall.Err()
 	}

@@ -34,7 +34,7 @@ func (s *Session) callOf(p *runNode, r *history.Call, rec *callRecord) *call {
 		p = &runNode{}
 	}
 	e := s.exec
-	run := &Run{session: s, id: r.Run, agent: r.Agent, principal: r.Principal, node: p}
+	run := &Run{session: s, id: r.Run, by: rec.By, granted: r.Capabilities, node: p}
 	ctx := e.hooks.ContextOf(s.id, r.ID)
 	c := &call{
 		work: work{

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime/action"
@@ -18,12 +19,12 @@ type RunConfig = session.RunConfig
 // A Run is one request of a user, handled to its end: the calls of all turns that it took.
 // WithPrincipal and Child return other views of the same run.
 type Run struct {
-	session   *Session
-	id        string
-	agent     string // the sub-agent that calls; empty: the run itself
-	principal string
-	facts     facts.Following // as the principal, or sub-agent, sees them; guarded by the session
-	node      *runNode
+	session *Session
+	id      string
+	by      *session.Caller // who calls
+	granted []string        // capabilities; nil: those that the session has for its own principal
+	facts   facts.Following // as the principal, or sub-agent, sees them; guarded by the session
+	node    *runNode
 }
 
 // A runNode is the unit of a run that can be closed: the whole run, or that of a sub-agent.
@@ -45,16 +46,26 @@ func (r *Run) Agent() string {
 	if r == nil {
 		return ""
 	}
-	return r.agent
+	return r.by.Agent
 }
 
-// WithPrincipal returns r for calls that are made on behalf of another principal. The principal has
-// its own counters, order, groups, grants and budget. The run and its phase are the same.
-func (r *Run) WithPrincipal(principal string) *Run {
+// WithPrincipal returns r for calls that are made on behalf of another principal, which has these capabilities and no
+// others: those of the session are its own principal's (SEMANTICS 1.2.5). The principal has its own counters, order, groups,
+// grants, outcomes and budget. The run and its phase are the same.
+func (r *Run) WithPrincipal(principal string, capabilities ...string) *Run {
 	if r == nil || r.session == nil {
 		return r
 	}
-	return &Run{session: r.session, id: r.id, agent: r.agent, principal: wording.ValidUTF8(principal), node: r.node}
+	by := &session.Caller{Run: r.id, Agent: r.by.Agent, Principal: wording.ValidUTF8(principal)}
+	return &Run{session: r.session, id: r.id, by: by, granted: slices.Clone(capabilities), node: r.node}
+}
+
+// capabilities returns those of the principal of r, in a session that is configured so.
+func (r *Run) capabilities(cfg *SessionConfig) []string {
+	if len(r.granted) == 0 && r.by.Principal == cfg.Principal {
+		return cfg.Capabilities
+	}
+	return r.granted
 }
 
 // Child returns r for the calls of a sub-agent, which has the id of cfg. The sub-agent has its own
@@ -62,6 +73,9 @@ func (r *Run) WithPrincipal(principal string) *Run {
 // it is denied, or needs consent, wherever a call of its parent would; it has none of the grants of
 // its parent. Closing the child ends only its own calls. The metadata of cfg is added to that of r;
 // metadata that StartRun would refuse is left out and reported to the error handler.
+//
+// The outcomes of its calls are told, by their ids, to it and to r: an id of cfg with a slash, such as a/b, names a
+// sub-agent of the sub-agent before the slash.
 func (r *Run) Child(cfg RunConfig) *Run {
 	if r == nil || r.session == nil {
 		return r
@@ -70,13 +84,14 @@ func (r *Run) Child(cfg RunConfig) *Run {
 	defer s.place.Pin()()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	cfg.ID = r.node.Calls().Child(r.agent, wording.ValidUTF8(cfg.ID))
+	cfg.ID = r.node.Calls().Child(r.by.Agent, wording.ValidUTF8(cfg.ID))
 	p := &runNode{}
 	r.node.OpenChild(p)
 	if err := metadata.Add(&p.Metadata, cfg.Metadata); err != nil {
 		s.exec.report(&action.CallError{SessionID: s.id, RunID: r.id, Err: fmt.Errorf("sub-agent %q: %w", cfg.ID, err)})
 	}
-	return &Run{session: s, id: r.id, agent: cfg.ID, principal: r.principal, node: p}
+	by := &session.Caller{Run: r.id, Agent: cfg.ID, Principal: r.by.Principal}
+	return &Run{session: s, id: r.id, by: by, granted: r.granted, node: p}
 }
 
 // currentFacts returns the current facts of r. Two snapshots are the same pointer when nothing in
@@ -84,7 +99,7 @@ func (r *Run) Child(cfg RunConfig) *Run {
 func (r *Run) currentFacts() *facts.Snapshot {
 	memory := &r.session.memory
 	return r.facts.At(memory.Version(), r.session.exec.reg.Len(), func() (used, successes []int32) {
-		return memory.Rules().Counts(r.id, r.agent, r.principal)
+		return memory.Rules().Counts(r.id, r.by.Agent, r.by.Principal)
 	})
 }
 

@@ -94,6 +94,7 @@ func (r *Run) Close(ctx context.Context) error {
 // undo or a reconciliation, and no commit (SEMANTICS 1.4.8). When ctx ends first, s has ended and the error says what still
 // runs. End may be called again.
 func (s *Session) End(ctx context.Context) (err error) {
+	s = s.whole()
 	if s == nil || s.exec == nil || s.exec.reg == nil {
 		return nil
 	}

@@ -26,10 +26,12 @@ type SessionConfig = session.Config
 // made in it, so that a call that is repeated under its id is answered and not run. A session needs
 // no close: the caller drops its reference, or ends it for good with End.
 type Session struct {
-	exec    *Executor
-	id      string
-	refused error                         // why it starts no runs; nil: it does
-	cfg     atomic.Pointer[SessionConfig] // immutable; replaced when the session is continued; nil: it was never loaded
+	exec *Executor
+	id   string
+	cfg  atomic.Pointer[SessionConfig] // immutable; replaced when the session is continued; nil: it was never loaded
+
+	refused error    // why it starts and finds no runs; nil: it does
+	of      *Session // where refused is not nil: the session that has the rest
 
 	place residence.Place[Session] // in the sessions of exec
 
@@ -47,6 +49,8 @@ type callRecord = session.Record[*call]
 //
 // With a journal an id identifies one session, for as long as the journal lasts: Session continues
 // an existing session, with the configuration cfg from now on. A session that has ended stays as it was.
+// Under another principal than before it is not continued, unless cfg.Rebind says so: the session that
+// Session then returns starts and finds no runs, and the error handler is told (SEMANTICS 1.2.6).
 //
 // A session whose id has more than 8 KiB, or whose principal more than 256 bytes, starts no runs: StartRun says why,
 // and so does the error handler.
@@ -70,9 +74,25 @@ func (e *Executor) Session(cfg SessionConfig) *Session {
 	fresh := s.place.Keep()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !s.memory.IsShut() && (fresh || !s.cfg.Load().Equal(&cfg)) {
+	was := s.cfg.Load()
+	switch {
+	case s.memory.IsShut():
+	case !fresh && was.Principal != cfg.Principal && !cfg.Rebind:
+		err := fmt.Errorf("the session %q is of the principal %q and is not continued for %q: set SessionConfig.Rebind where it is handed over",
+			cfg.ID, was.Principal, cfg.Principal)
+		e.report(&action.CallError{SessionID: cfg.ID, Err: err})
+		return &Session{exec: e, id: cfg.ID, refused: err, of: s}
+	case fresh || !was.Equal(&cfg):
 		s.cfg.Store(&cfg)
 		s.record(journal.KindSessionOpened)
+	}
+	return s
+}
+
+// whole returns the session that s stands for: s itself, unless it is not continued under another principal. s may be nil.
+func (s *Session) whole() *Session {
+	if s != nil && s.of != nil {
+		return s.of
 	}
 	return s
 }
@@ -156,13 +176,13 @@ func (s *Session) StartRun(ctx context.Context, cfg RunConfig) (*Run, error) {
 	}
 	p := s.memory.OpenNode(cfg.ID, cfg.Metadata)
 	s.recordRun(journal.KindRunStarted, cfg.ID, p)
-	return &Run{session: s, id: cfg.ID, principal: s.cfg.Load().Principal, node: p}, nil
+	return s.run(cfg.ID, p), nil
 }
 
 // Run returns an open run of s. With a journal it also finds an open run of an earlier process. Its
 // calls are made on behalf of the session's principal; see Run.WithPrincipal.
 func (s *Session) Run(id string) (*Run, bool) {
-	if s == nil {
+	if s == nil || s.refused != nil {
 		return nil, false
 	}
 	defer s.place.Pin()()
@@ -172,7 +192,12 @@ func (s *Session) Run(id string) (*Run, bool) {
 	if p == nil {
 		return nil, false
 	}
-	return &Run{session: s, id: id, principal: s.cfg.Load().Principal, node: p}, true
+	return s.run(id, p), true
+}
+
+// run returns the run of a node, for the principal of s.
+func (s *Session) run(id string, p *runNode) *Run {
+	return &Run{session: s, id: id, by: &session.Caller{Run: id, Principal: s.cfg.Load().Principal}, node: p}
 }
 
 // live returns a call that can change, nil when there is none.

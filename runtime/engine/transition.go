@@ -78,7 +78,7 @@ func (c *call) operatorText(out *runtime.Outcome, fault *action.CallError) strin
 // told returns what every transition says of the call. The lock of the call is held once other goroutines know c.
 func (c *call) told() (of transition.Subject) {
 	of = transition.Subject{
-		ID: c.id, Tool: c.record.Tool, Session: c.run.session.id, Run: c.run.id, Agent: c.run.agent, Principal: c.run.principal,
+		ID: c.id, Tool: c.record.Tool, Session: c.run.session.id, Run: c.run.id, Agent: c.run.by.Agent, Principal: c.run.by.Principal,
 		Turn: c.turn.number, ClientRequest: metadata.Request(c.metadata), Declared: c.tool, Attempt: c.progress.Life.Attempt(),
 		Revision: c.progress.Revision, Began: c.began, Input: c.size, Notes: c.notes, Watch: &c.progress.Watch,
 	}
@@ -111,7 +111,7 @@ func (c *call) addDetail(d *entry.Draft, ev *runtime.Event, n *note) {
 	case runtime.EventInvoked:
 		d.Mark, d.TurnEnds, d.InputMAC = journal.MarkOpened, entry.At(c.turn.budgetEnds), c.exec.inputs.MAC(c.record.Input)
 		d.Metadata, d.TurnCap, d.Patience = c.metadata, c.turn.limit, c.turn.consentWait
-		d.Triggered = c.progress.Life.Triggered()
+		d.Triggered, d.Granted = c.progress.Life.Triggered(), c.run.granted
 	case runtime.EventValidated:
 		d.Heartbeat = c.heartbeat
 		d.AddArgs(c.values.Args)

@@ -35,6 +35,7 @@ var errPreparing = errors.New("what the undo needs is still being prepared")
 // A dry run (UndoRequest.DryRun) calls no handler, records nothing and changes nothing. The policy
 // is evaluated. A dry run cannot tell what only the undo handler finds out, such as drift.
 func (s *Session) Undo(ctx context.Context, req action.UndoRequest) (action.UndoResult, error) {
+	s = s.whole()
 	ctx = deadline.OrBackground(ctx)
 	if s == nil || s.exec == nil {
 		return action.UndoResult{}, action.CodeUnknownCall.Err()

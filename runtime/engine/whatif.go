@@ -63,7 +63,7 @@ func (t *Turn) Withheld(ctx context.Context) map[string]runtime.Denial {
 	for i, tool := range s.exec.tools {
 		name := tool.Spec.Name
 		s.mu.Lock()
-		barred := s.memory.Rules().Barred(r.id, r.agent, r.principal, name)
+		barred := s.memory.Rules().Barred(r.id, r.by.Agent, r.by.Principal, name)
 		s.mu.Unlock()
 		if d, withheld := refusal.Withheld(r.node.Workers.IsShut(), barred, t.blocked.Has(i)); withheld {
 			out[name] = d
@@ -78,10 +78,50 @@ func (t *Turn) Withheld(ctx context.Context) map[string]runtime.Denial {
 	return out
 }
 
-// Await is Session.Await for a call of t.
+// Await is Session.Await for a call that the run of t may know: a call of its principal, made by the run or the sub-agent
+// itself or by a sub-agent that it has made. Any other id is denied call_id_reused, and recorded (SEMANTICS 1.4.9).
 func (t *Turn) Await(ctx context.Context, callID string) runtime.Outcome {
-	if t == nil || t.run == nil {
+	if t == nil || t.run == nil || t.run.session == nil {
 		return (*Session)(nil).Await(ctx, callID)
 	}
-	return t.run.session.Await(ctx, callID)
+	ctx = deadline.OrBackground(ctx)
+	s := t.run.session
+	defer s.place.Pin()()
+	r, refused := s.past.Recall(callID)
+	switch {
+	case refused != nil:
+		return *refused
+	case !r.By.Answers(t.run.by):
+		return t.denyReused(ctx, r)
+	}
+	return s.waiting().Outcome(r, ctx.Done())
+}
+
+// denyReused returns, and records, what another caller than that of the call of r is told under the id of the call.
+func (t *Turn) denyReused(ctx context.Context, r *callRecord) runtime.Outcome {
+	in := runtime.Call{ID: r.ID, Tool: r.Tool}
+	c := t.newCall(ctx, in)
+	if err := c.tooLong(); err != nil {
+		return outcomes.TooLong(in, err)
+	}
+	if err := c.run.session.place.Enter(); err != nil {
+		c.refuseUnloaded(err)
+		return c.record.Outcome()
+	}
+	defer c.run.session.place.Leave()
+	c.run.session.memory.Work.Force()
+	c.refuseID(denied(outcomes.IDReused(r.ID)), ctx.Done())
+	return c.record.Outcome()
+}
+
+// Artifact is Session.Artifact for the outputs of the calls that the run of t may know, as Await has them. The error is
+// ErrNoArtifact when none of them has that output.
+func (t *Turn) Artifact(ctx context.Context, sha256 string) ([]byte, runtime.ArtifactRef, error) {
+	if t == nil || t.run == nil || t.run.session == nil {
+		return (*Session)(nil).Artifact(ctx, sha256)
+	}
+	s := t.run.session
+	defer s.place.Pin()()
+	ref, ok := s.past.Artifact(sha256, t.run.by)
+	return s.artifact(ctx, sha256, ref, ok)
 }

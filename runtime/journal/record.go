@@ -82,29 +82,29 @@ type Record struct {
 	Resolution string `json:"resolution,omitempty"`
 	Rejection  string `json:"rejection,omitempty"`
 
-	Setup     *Setup            `json:"setup,omitempty"`       // of the session, or the owner
-	Settings  *Settings         `json:"settings,omitempty"`    // of the executor that is the owner
-	Heartbeat bool              `json:"heartbeat,omitempty"`   // the call asked to be continued
-	Metadata  map[string]string `json:"metadata,omitempty"`    // of the call or the run, for the handler
-	TurnEnds  time.Time         `json:"turn_ends,omitzero"`    // when the turn's budget is used up
-	TurnCap   time.Duration     `json:"turn_cap_ns,omitempty"` // most of an attempt of the turn
-	Patience  time.Duration     `json:"patience_ns,omitempty"` // how long the caller waits for consent
-	InputMAC  string            `json:"input_mac,omitempty"`   // keyed digest of the input, byte by byte
-	Args      *Payload          `json:"args,omitempty"`        // as they were decoded
-	Final     *Payload          `json:"final_args,omitempty"`  // with which the handler runs, when they are not Args
-	Prepared  *Payload          `json:"prepared,omitempty"`    // what the undo of the call needs
-	Output    *Payload          `json:"output,omitempty"`      // of an artifact the preview
-	Artifact  *ArtifactRef      `json:"artifact,omitempty"`    // where the output is stored aside
-	Live      *LiveCounts       `json:"live,omitempty"`        // what the handler has reported
-	Process   *Process          `json:"process,omitempty"`     // what a command runs, or how that ended
-	Outcome   json.RawMessage   `json:"outcome,omitempty"`     // all but the output
-	Decision  json.RawMessage   `json:"decision,omitempty"`    // of the policy
-	Sealed    []Seal            `json:"sealed,omitempty"`      // what stands once the call, or its undo, has committed
-	Undoes    *rules.Event      `json:"undoes,omitempty"`      // what changes in the rule state then
-	Triggered bool              `json:"triggered,omitempty"`   // no caller waits for the call
-	Effects   string            `json:"effects,omitempty"`     // where the handler has effects: EffectsNone or EffectsInParts; empty: anywhere
-	Granted   []string          `json:"capabilities,omitempty"`
-	Command   *Command          `json:"command,omitempty"` // of another process
+	Setup     *Setup            `json:"setup,omitempty"`        // of the session, or the owner
+	Settings  *Settings         `json:"settings,omitempty"`     // of the executor that is the owner
+	Heartbeat bool              `json:"heartbeat,omitempty"`    // the call asked to be continued
+	Metadata  map[string]string `json:"metadata,omitempty"`     // of the call or the run, for the handler
+	TurnEnds  time.Time         `json:"turn_ends,omitzero"`     // when the turn's budget is used up
+	TurnCap   time.Duration     `json:"turn_cap_ns,omitempty"`  // most of an attempt of the turn
+	Patience  time.Duration     `json:"patience_ns,omitempty"`  // how long the caller waits for consent
+	InputMAC  string            `json:"input_mac,omitempty"`    // keyed digest of the input, byte by byte
+	Args      *Payload          `json:"args,omitempty"`         // as they were decoded
+	Final     *Payload          `json:"final_args,omitempty"`   // with which the handler runs, when they are not Args
+	Prepared  *Payload          `json:"prepared,omitempty"`     // what the undo of the call needs
+	Output    *Payload          `json:"output,omitempty"`       // of an artifact the preview
+	Artifact  *ArtifactRef      `json:"artifact,omitempty"`     // where the output is stored aside
+	Live      *LiveCounts       `json:"live,omitempty"`         // what the handler has reported
+	Process   *Process          `json:"process,omitempty"`      // what a command runs, or how that ended
+	Outcome   json.RawMessage   `json:"outcome,omitempty"`      // all but the output
+	Decision  json.RawMessage   `json:"decision,omitempty"`     // of the policy
+	Sealed    []Seal            `json:"sealed,omitempty"`       // what stands once the call, or its undo, has committed
+	Undoes    *rules.Event      `json:"undoes,omitempty"`       // what changes in the rule state then
+	Triggered bool              `json:"triggered,omitempty"`    // no caller waits for the call
+	Effects   string            `json:"effects,omitempty"`      // where the handler has effects: EffectsNone or EffectsInParts; empty: anywhere
+	Granted   []string          `json:"capabilities,omitempty"` // that the tool of a call needs, once it has started; before, those that its principal was given for it
+	Command   *Command          `json:"command,omitempty"`      // of another process
 	Restored  *Restored         `json:"restored,omitempty"`
 	Deleted   *Deleted          `json:"deleted,omitempty"`
 	Snapshot  *Snapshot         `json:"snapshot,omitempty"`

@@ -174,7 +174,7 @@ func (sim *simulation) playCall(ctx context.Context, s *step) error {
 
 // configOf returns the configuration of a session.
 func configOf(r *journal.Record) engine.SessionConfig {
-	cfg := engine.SessionConfig{ID: r.Session, Principal: r.Principal}
+	cfg := engine.SessionConfig{ID: r.Session, Principal: r.Principal, Rebind: true}
 	if r.Setup != nil {
 		cfg.Behavior, cfg.Modes, cfg.Capabilities = r.Setup.Behavior, r.Setup.Modes, r.Setup.Capabilities
 	}
@@ -278,7 +278,11 @@ func (c *call) input() []byte {
 // which calls were of it, which matters for one thing: a call that was blocked was
 // of the turn in which its tool had timed out.
 func (sim *simulation) turnOf(c *call) *engine.Turn {
-	of := turnKey{c.run, c.agent, c.turnEnds, cmp.Or(c.blockedBy, c)}
+	of := turnKey{c.run, c.agent, c.turnEnds, cmp.Or(c.blockedBy, c), ""}
+	run := sim.agent(c.run, c.agent)
+	if len(c.capabilities) > 0 {
+		run, of.principal = run.WithPrincipal(c.principal, c.capabilities...), c.principal
+	}
 	if sim.turns[of] == nil {
 		cfg, ends := engine.TurnConfig{Cap: c.turnCap, ConsentWait: c.patience}, c.turnEnds
 		if !ends.IsZero() {
@@ -289,7 +293,7 @@ func (sim *simulation) turnOf(c *call) *engine.Turn {
 				cfg.Budget = -1
 			}
 		}
-		sim.turns[of] = sim.agent(c.run, c.agent).Turn(cfg)
+		sim.turns[of] = run.Turn(cfg)
 	}
 	return sim.turns[of]
 }

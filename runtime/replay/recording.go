@@ -65,23 +65,24 @@ type call struct {
 	patience         time.Duration
 	metadata         map[string]string
 
-	validated bool
-	args      []byte
-	erased    bool // values of args are not in the recording
-	heartbeat bool
-	question  *consent.Request // that was put to people; nil: none was
-	admitted  bool
-	started   bool
-	retried   int      // after how many attempts another one was announced; 0: none was
-	between   bool     // it ended between two attempts
-	orphaned  bool     // its process ended while the handler ran
-	sealed    bool     // its commit was decided
-	triggered bool     // no caller waited for it
-	touched   []int    // the processes that have recorded something of it, by their numbers
-	cutClose  bool     // it was ended by a close of its run that its process did not survive
-	outcome   *outcome // nil: it has none
-	output    []byte
-	ended     time.Time
+	validated    bool
+	args         []byte
+	erased       bool // values of args are not in the recording
+	heartbeat    bool
+	question     *consent.Request // that was put to people; nil: none was
+	admitted     bool
+	started      bool
+	retried      int      // after how many attempts another one was announced; 0: none was
+	between      bool     // it ended between two attempts
+	orphaned     bool     // its process ended while the handler ran
+	sealed       bool     // its commit was decided
+	triggered    bool     // no caller waited for it
+	capabilities []string // that its principal was given for it
+	touched      []int    // the processes that have recorded something of it, by their numbers
+	cutClose     bool     // it was ended by a close of its run that its process did not survive
+	outcome      *outcome // nil: it has none
+	output       []byte
+	ended        time.Time
 
 	blockedBy *call // whose timeout kept its tool from being called in the turn; nil: none
 
@@ -222,7 +223,7 @@ func (rec *recording) callOf(r *journal.Record, in *run, private bool) (*call, e
 	case c == nil && r.Mark == journal.MarkOpened:
 		c = &call{
 			key: key, run: in, tool: r.Tool, agent: r.Agent, principal: r.Principal, turnEnds: r.TurnEnds, turnCap: r.TurnCap, patience: r.Patience, metadata: r.Metadata,
-			triggered: r.Triggered,
+			triggered: r.Triggered, capabilities: r.Granted,
 		}
 		if in == nil {
 			in = &run{key: runKey{r.Session, r.Run}, stop: "the recording does not have its beginning"}

@@ -63,6 +63,8 @@ type turnKey struct {
 	agent string
 	ends  time.Time
 	first *call
+
+	principal string // with capabilities of its own; empty: that of the session
 }
 
 func newSimulation(rec *recording, c *Candidate) (*simulation, error) {

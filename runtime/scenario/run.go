@@ -88,12 +88,16 @@ func (b *batchStep) run(sim *simulation) any {
 		mode = engine.Parallel
 	}
 	calls := make([]runtime.Call, len(b.calls))
+	run := sim.run // of several principals only that of the session has capabilities
+	if several := func(c *callStep) bool { return c.principal != b.calls[0].principal }; !slices.ContainsFunc(b.calls, several) && len(b.calls) > 0 {
+		run = sim.as(b.calls[0].principal)
+	}
 	for i, c := range b.calls {
 		calls[i] = sim.call(c)
 		calls[i].Principal = c.principal
 	}
 	out := []*callResult{}
-	for _, o := range sim.run.Turn(engine.TurnConfig{}).ExecuteBatch(sim.context(), calls, mode) {
+	for _, o := range run.Turn(engine.TurnConfig{}).ExecuteBatch(sim.context(), calls, mode) {
 		out = append(out, sim.answer(o))
 	}
 	return out

@@ -198,7 +198,7 @@ func (sim *simulation) as(principal string) *engine.Run {
 	if principal == mainPrincipal {
 		return sim.run
 	}
-	return sim.run.WithPrincipal(principal)
+	return sim.run.WithPrincipal(principal, capabilities(sim.exec.Registry())...)
 }
 
 // context is that of a step: attempts made with it end as the case says.

@@ -163,6 +163,16 @@ func (x *Calls) ByArtifact(sha256 string) (ref runtime.ArtifactRef, ok bool) {
 	return ref, false
 }
 
+// WithArtifact returns the calls whose artifact has a hash.
+func (x *Calls) WithArtifact(sha256 string) (list []Call) {
+	for place, a := range x.artifacts {
+		if r, _ := x.at(place); a.SHA256 == sha256 && r.arti && !r.held {
+			list = append(list, x.call(place))
+		}
+	}
+	return list
+}
+
 // at returns the call at a place, and its chunk.
 func (x *Calls) at(place uint32) (*ref, *chunk) {
 	c := &x.chunks[(place-1)/perChunk]

@@ -17,6 +17,7 @@ import (
 type Call struct {
 	Session, Run, ID       string
 	Agent, Principal, Tool string
+	Capabilities           []string // that the principal was given for the call; nil: those of the session are its own principal's
 
 	Opened    uint64 // position of its first entry
 	Concluded uint64 // position of the entry with its outcome
@@ -80,6 +81,7 @@ func open(r placed) *Call {
 	return &Call{
 		Opened: r.seq, Session: r.Session, ID: r.Call, Run: r.Run, Agent: r.Agent, Principal: r.Principal, Tool: r.Tool,
 		Began: r.At, TurnEnds: r.TurnEnds, TurnCap: r.TurnCap, Triggered: r.Triggered, InputMAC: r.InputMAC, Metadata: r.Metadata, Turn: r.Turn,
+		Capabilities: r.Granted,
 	}
 }
 

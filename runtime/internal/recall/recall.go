@@ -202,6 +202,22 @@ func (p *Past[C]) repeat(out *runtime.Outcome, before uint64) bool {
 	return true
 }
 
+// Artifact returns the artifact with a hash of a call whose outcome is told to a caller.
+func (p *Past[C]) Artifact(sha256 string, to *session.Caller) (runtime.ArtifactRef, bool) {
+	p.Lock.Lock()
+	ref, others := p.Memory.WithArtifact(sha256, to)
+	p.Lock.Unlock()
+	for i := 0; ref == nil && i < len(others); i++ {
+		if r, refused := p.Record(&others[i]); refused == nil && r.By.Answers(to) {
+			ref = others[i].Artifact
+		}
+	}
+	if ref == nil {
+		return runtime.ArtifactRef{}, false
+	}
+	return *ref, true
+}
+
 // Hold returns the record of a call, which stays in memory until LetGo. A call whose entries are archived is refused although its
 // record is in memory: a recovery could not go on with its undo. revive makes of the record of a call that was
 // read what an undo or a resolution needs.

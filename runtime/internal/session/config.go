@@ -20,6 +20,10 @@ type Config struct {
 	Capabilities []string
 	Behavior     string            // the current behavior of the agent; empty: none
 	Modes        map[string]string // name of a mode to its value
+
+	// Rebind lets a session go on under another principal than before. What it has recorded stays with the principals of
+	// its calls.
+	Rebind bool
 }
 
 // Clean returns a copy of c with an id, in valid UTF-8.

@@ -111,6 +111,7 @@ func TestARepeatedInputIsCompared(t *testing.T) {
 	earlier := EndedRecord[*call](new(sched.Scheduler), &ended.Call{ID: "c"}, &history.Call{
 		ID: "c", Tool: "a", InputMAC: key.MAC([]byte("1")), Outcome: &runtime.Outcome{Kind: runtime.Completed},
 	})
-	assert.True(t, (&Record[*call]{ID: "c", Tool: "a", Input: []byte("1")}).Repeats(earlier, nil, key))
-	assert.False(t, (&Record[*call]{ID: "c", Tool: "a", Input: []byte("2")}).Repeats(earlier, nil, key))
+	assert.True(t, (&Record[*call]{ID: "c", Tool: "a", By: new(Caller), Input: []byte("1")}).Repeats(earlier, nil, key))
+	assert.False(t, (&Record[*call]{ID: "c", Tool: "a", By: new(Caller), Input: []byte("2")}).Repeats(earlier, nil, key))
+	assert.False(t, (&Record[*call]{ID: "c", Tool: "a", By: &Caller{Principal: "erik"}, Input: []byte("1")}).Repeats(earlier, nil, key))
 }

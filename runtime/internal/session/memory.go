@@ -161,6 +161,17 @@ func (m *Memory[C]) Artifact(sha256 string) (ref runtime.ArtifactRef, ok bool) {
 	return m.ended.ByArtifact(sha256)
 }
 
+// WithArtifact returns the artifact that has a hash of a call in memory whose outcome is told to a caller, and otherwise the
+// other calls that have it.
+func (m *Memory[C]) WithArtifact(sha256 string, to *Caller) (ref *runtime.ArtifactRef, others []ended.Call) {
+	for r := range m.calls.all() {
+		if a := r.Artifact(); a != nil && a.SHA256 == sha256 && r.By.Answers(to) {
+			return &a.ArtifactRef, nil
+		}
+	}
+	return nil, m.ended.WithArtifact(sha256)
+}
+
 // Take returns the queued changes, for an entry, and empties the queue.
 func (m *Memory[C]) Take() []rules.Event {
 	list := m.changes

@@ -19,6 +19,7 @@ import (
 type Record[C any] struct {
 	ID          string
 	Tool        string
+	By          *Caller      // who made the call
 	Input       []byte       // nil: not known
 	Digest      bool         // Input is a digest: the input is larger than the tool allows
 	Reservation Reservation  // what the call holds in the state of the rules
@@ -79,6 +80,7 @@ func (u *Undo) Since(now time.Time) time.Duration {
 // RestoredRecord returns the record of a call of an earlier process.
 func RestoredRecord[C any](of *history.Call) *Record[C] {
 	r := &Record[C]{ID: of.ID, Tool: of.Tool, Number: of.Number, Input: of.Args, restored: &restored{of.InputMAC, of.Heartbeat}}
+	r.By = &Caller{Run: of.Run, Agent: of.Agent, Principal: of.Principal}
 	r.place.opened, r.place.outcome, r.place.input = of.Opened, of.Concluded, ended.DigestOf(of.InputMAC)
 	return r
 }
@@ -108,10 +110,11 @@ func (r *Record[C]) Done() *sched.Event {
 func (r *Record[C]) Ended() bool { return r.First.Fired() && (r.Final == nil || r.Final.Fired()) }
 
 // Repeats reports whether the call is the same as an earlier one: the same tool, t, with arguments that
-// decode to the same value. t is nil for a tool that is not declared. key is that of the recorded inputs.
+// decode to the same value, by a caller that may have the outcome of the earlier one. t is nil for a tool that is not declared.
+// key is that of the recorded inputs.
 func (r *Record[C]) Repeats(earlier *Record[C], t *tools.Tool, key ruleinput.Key) bool {
 	switch {
-	case earlier.Tool != r.Tool && !t.Is(earlier.Tool):
+	case earlier.Tool != r.Tool && !t.Is(earlier.Tool), !earlier.By.Answers(r.By):
 		return false
 	case earlier.restored != nil && key.Matches(earlier.restored.mac, r.Input):
 		return true
