@@ -43,6 +43,8 @@
 //   - a package of an unknown tool, or of the library
 //   - an undeclared code, or one that is declared twice
 //   - an id that is that of another package's ask
+//   - asks to which nobody can agree: constant approvers and quorums, of asks that apply
+//     to the same calls and of the declaration
 //   - a path below data that does not exist; data below data.ambit
 //   - a member of the input that the schema rules out; a fact of an unknown tool
 //   - a value that an enum does not have, or the tag of a oneOf

@@ -35,6 +35,7 @@ func (c *Checked) lintParsed(errs *policydir.Errors) bool {
 	}
 	c.lintTestRules(errs)
 	c.lintAsks(errs)
+	c.lintAgreement(errs)
 	return complete
 }
 

@@ -22,6 +22,9 @@ const DefaultMaxFor = 24 * time.Hour
 var (
 	ErrNobody = errors.New("the asks and the declaration have no approver in common")
 	ErrQuorum = errors.New("the asks and the declaration want more approvals than they have approvers")
+
+	// ErrSelf is that of Requirement.Answerable.
+	ErrSelf = errors.New("its principal may not approve its own calls, and there are not enough other approvers")
 )
 
 // A Requirement says who must agree, how soon, and how far the agreement may reach.
@@ -95,6 +98,19 @@ func (m *Requirement) same(o *Requirement) bool {
 	a, b := *m, *o
 	a.Approvers, b.Approvers, a.Timeout, b.Timeout = nil, nil, 0, 0
 	return slices.Equal(m.Approvers, o.Approvers) && reflect.DeepEqual(a, b)
+}
+
+// Answerable returns ErrSelf where ids alone show that the approvals which m wants of the approvers of a call for a principal
+// cannot be given, because the principal is one of them and may not approve its own calls. A group counts as somebody
+// (SEMANTICS 5.5.14).
+func (m *Requirement) Answerable(principal string) error {
+	if m.AllowSelf || !slices.Contains(m.Approvers, principal) || slices.ContainsFunc(m.Approvers, isGroup) {
+		return nil
+	}
+	if len(distinct(m.Approvers))-1 < max(m.Quorum, 1) {
+		return ErrSelf
+	}
+	return nil
 }
 
 // distinct returns ids sorted, each once and none of them empty; nil for none.

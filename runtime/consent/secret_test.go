@@ -190,6 +190,29 @@ func TestNobodyIsAskedWhereNobodyCouldAgree(t *testing.T) {
 	}
 }
 
+// TestThePrincipalIsNobody: nobody can agree where ids alone show that the principal, who may not, would have to. A group
+// counts as somebody.
+// SEMANTICS 5.5.14
+func TestThePrincipalIsNobody(t *testing.T) {
+	for name, tc := range map[string]struct {
+		of   consent.Requirement
+		want error
+	}{
+		"alone":             {consent.Requirement{Approvers: []string{"agent"}}, consent.ErrSelf},
+		"one of a pair":     {consent.Requirement{Approvers: []string{"agent", "alice"}, Quorum: 2}, consent.ErrSelf},
+		"named twice":       {consent.Requirement{Approvers: []string{"agent", "agent"}, Quorum: 1}, consent.ErrSelf},
+		"one of three":      {consent.Requirement{Approvers: []string{"agent", "alice", "bob"}, Quorum: 2}, nil},
+		"another":           {consent.Requirement{Approvers: []string{"alice"}}, nil},
+		"anybody":           {consent.Requirement{Quorum: 3}, nil},
+		"with a group":      {consent.Requirement{Approvers: []string{"agent", "group:leads"}, Quorum: 2}, nil},
+		"may approve":       {consent.Requirement{Approvers: []string{"agent"}, AllowSelf: true}, nil},
+		"a group's name":    {consent.Requirement{Approvers: []string{"group:agent"}}, nil},
+		"too few in itself": {consent.Requirement{Approvers: []string{"alice"}, Quorum: 2}, nil}, // Merge says so
+	} {
+		assert.ErrorIs(t, tc.of.Answerable("agent"), tc.want, name)
+	}
+}
+
 func TestAskRefusesWhatMakesNoSense(t *testing.T) {
 	d := newDesk(t)
 	good := question(`{}`, widest())

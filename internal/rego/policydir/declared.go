@@ -35,6 +35,7 @@ type declaredTool struct {
 	Consent *struct {
 		Ask       string             `json:"ask"`
 		Approvers []string           `json:"approvers"`
+		Quorum    int                `json:"quorum"`
 		MaxCover  consent.GrantCover `json:"max_cover"`
 	} `json:"consent"`
 }

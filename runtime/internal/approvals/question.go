@@ -22,7 +22,9 @@ func Question(spec *runtime.Spec, call consent.Call, d *runtime.Decision) (q con
 		}
 		asks = append(asks, consent.Ask(a))
 	}
-	q.Requirement, err = consent.Merge(requirementOf(spec), asks...)
+	if q.Requirement, err = consent.Merge(requirementOf(spec), asks...); err == nil {
+		err = q.Requirement.Answerable(call.Principal)
+	}
 	if spec.Consent != nil && spec.Consent.Ask == runtime.ConsentAskAlways {
 		asks = append(asks, consent.Ask{ID: RuleDeclaration, Message: spec.Consent.Message})
 	}
