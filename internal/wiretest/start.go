@@ -46,8 +46,8 @@ func Start(t *testing.T, provider string, write func(n int, s Step) string, env 
 	for i, e := range env {
 		env[i] = strings.Replace(e, "SERVER", server.URL, 1)
 	}
-	run(app, nil, "go", "vet", "./agent")
-	out := run(app, env, "go", "run", "./agent", "Note that we need bread.")
+	run(app, nil, "go", "vet", "-tags", "model", "./agent")
+	out := run(app, env, "go", "run", "-tags", "model", "./agent", "Note that we need bread.")
 	for _, want := range []string{
 		`user: "Note that we need bread."`, `note_write {"outcome":"completed","output":{"size":5}}`,
 		`note_read {"outcome":"failed","reason":"handler_error"`, `model: "It is noted."`,

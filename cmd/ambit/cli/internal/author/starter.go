@@ -229,7 +229,7 @@ func (a *application) nextSteps(dir string) []string {
 	}
 	run := "go run . && go test ./..."
 	if a.Model != nil {
-		run += " && " + a.Model.Key + "=KEY go run ./" + agentFolder + " Note that we need bread."
+		run += " && " + a.Model.Key + "=KEY go run -tags model ./" + agentFolder + " Note that we need bread."
 	}
 	var steps []string
 	if a.workspace != "" {
