@@ -14,10 +14,9 @@ import (
 	"github.com/ambit-tools/ambit/runtime/scenario"
 )
 
-// TestScenariosOfTheDocs runs every scenario that docs/rules.md and
-// docs/consent.md show.
+// TestScenariosOfTheDocs runs every scenario that the pages about rules, consent and scenarios show.
 func TestScenariosOfTheDocs(t *testing.T) {
-	for _, path := range []string{"docs/rules.md", "docs/consent.md"} {
+	for _, path := range []string{"docs/rules.md", "docs/consent.md", "docs/scenarios.md"} {
 		text, err := os.ReadFile(path)
 		require.NoError(t, err)
 		shown := 0

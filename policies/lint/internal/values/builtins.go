@@ -36,17 +36,17 @@ func (a *Analysis) builtin(name string, args []*ast.Term, f *Frame) Set {
 			return Only(Constant{Term: setOf(keys), near: a.Where(keys[0])})
 		})
 	case !IsFolded(name):
-		return a.made(name, args, f)
+		return Anything()
 	}
 	calls, ok := a.Alternatives(args, f)
 	if !ok {
-		return a.made(name, args, f)
+		return Anything()
 	}
 	var all Set
 	for _, terms := range calls {
 		t, err := a.Call(name, terms)
 		if t == nil || err != nil {
-			return a.made(name, args, f)
+			return Anything()
 		}
 		all = all.and(Only(Constant{Term: ast.NewTerm(t.Value), near: args[0].Location}))
 	}

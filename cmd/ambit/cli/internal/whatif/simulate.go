@@ -37,7 +37,7 @@ from 0.
 
 With --declaration the tools, their rules and policies are those of a
 declaration instead of those in the cases. With --now every case begins at that
-instant instead of 2000-01-01T00:00:00Z. The package documentation of
+instant instead of 2000-01-01T00:00:00Z. docs/scenarios.md and the documentation of
 runtime/scenario says what a scenario file holds.`,
 		Example: `  ambit simulate testdata/limits.yaml
   ambit simulate --declaration tools.yaml --policies policy testdata/*.yaml
