@@ -70,6 +70,8 @@ func readTool(at *jsontree.Value) (sourceTool, *Left) {
 		return sourceTool{}, fault(at, "the entry is no tool: it is not an object", "")
 	case !name.Is(jsontree.String) || strings.TrimSpace(name.Text) == "":
 		return sourceTool{}, fault(at, "the tool has no name", "give it one")
+	case name.Broken:
+		return sourceTool{}, fault(name, "the name has half of a surrogate pair, which is no character", "name it with at most 128 letters, digits and _ . - /")
 	case len(name.Text) > maxAlias || strings.ContainsFunc(name.Text, unprintable):
 		short := shortened(name.Text)
 		return sourceTool{name: short}, fault(name, fmt.Sprintf("the name %q is too long, or has characters that do not print", short), "name it with at most 128 letters, digits and _ . - /")

@@ -91,6 +91,12 @@ func (r *run) tool(t sourceTool) {
 		r.note(t, t.at.Get("name"), Named, "%q became %s, with the alias", t.name, u.Name)
 	}
 	before := len(r.result.Changes)
+	for _, name := range []string{"inputSchema", "outputSchema"} {
+		if at, reason, hint := unwritable(t.at.Get(name), ""); at != nil {
+			r.leave(t, at, reason, hint)
+			return
+		}
+	}
 	if support := t.at.Get("execution").Get("taskSupport"); support.IsText("required") {
 		r.leave(t, support, "execution.taskSupport is required: the tool can only be called as a task, which a handler does not do", "have the server allow calls without a task (taskSupport: optional), or leave the tool out of the list")
 		return
@@ -159,6 +165,31 @@ func (r *run) schema(t sourceTool, s *jsontree.Value, o normalize.Options) bool 
 	return true
 }
 
+// unwritable finds what a declaration cannot hold as the source has it: a name that is too long for a key, or half of a
+// surrogate pair but in what is for people. key is the name of the member that v is.
+func unwritable(v *jsontree.Value, key string) (at *jsontree.Value, reason, hint string) {
+	if v == nil {
+		return nil, "", ""
+	}
+	if v.Broken && !(v.Is(jsontree.String) && slices.Contains([]string{"title", "description", "$comment"}, key)) {
+		return v, "a text has half of a surrogate pair, which is no character", "write the whole character"
+	}
+	for _, item := range v.Items {
+		if at, reason, hint := unwritable(item, ""); at != nil {
+			return at, reason, hint
+		}
+	}
+	for _, m := range v.Members {
+		if n := write.KeyLength(m.Name); n > write.MaxKey {
+			return v, fmt.Sprintf("the name %q has %d characters as a key, and a key of YAML at most %d", shortened(m.Name), n, write.MaxKey), "shorten it in the source"
+		}
+		if at, reason, hint := unwritable(m.Value, m.Name); at != nil {
+			return at, reason, hint
+		}
+	}
+	return nil, "", ""
+}
+
 // texts reads title and description.
 func (r *run) texts(t sourceTool, u *write.Tool) {
 	for _, at := range []*jsontree.Value{t.at.Get("title"), t.at.Get("annotations").Get("title")} {
@@ -170,6 +201,15 @@ func (r *run) texts(t sourceTool, u *write.Tool) {
 	if d.Is(jsontree.String) {
 		if u.Description = normalize.Clean(d.Text); u.Description != strings.TrimSpace(d.Text) {
 			r.note(t, d, normalize.TextCleaned, "control characters removed from description")
+		}
+	}
+	for _, name := range []string{"title", "description"} {
+		switch at := t.at.Get(name); {
+		case at == nil || at.Is(jsontree.Null):
+		case !at.Is(jsontree.String):
+			r.note(t, at, normalize.KeywordDropped, "%s removed: it is no text", name)
+		case at.Broken:
+			r.note(t, at, normalize.TextCleaned, "half of a surrogate pair became U+FFFD in %s", name)
 		}
 	}
 	if u.Description == "" {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"sort"
+	"strconv"
 	"unicode/utf8"
 )
 
@@ -122,7 +123,7 @@ func (p *parser) value(depth int) (*Value, error) {
 	case json.Number:
 		v.Kind, v.Text = Number, t.String()
 	case string:
-		v.Kind, v.Text = String, t
+		v.Kind, v.Text, v.Broken = String, t, halves(p.src[at:p.dec.InputOffset()])
 	case json.Delim:
 		if t == '[' {
 			return v, p.array(v, depth)
@@ -159,13 +160,35 @@ func (p *parser) object(v *Value, depth int) error {
 			return p.fault(at, "the member %q comes twice", name)
 		}
 		seen[name] = true
+		broken := halves(p.src[at:p.dec.InputOffset()])
 		pos := p.pos(at) // before that of the value: columns are counted onwards
 		value, err := p.value(depth + 1)
 		if err != nil {
 			return err
 		}
+		value.Broken = value.Broken || broken
 		v.Members = append(v.Members, &Member{Name: name, Pos: pos, Value: value})
 	}
 	_, err := p.dec.Token()
 	return err
+}
+
+// halves reports whether a string as it is written has half of a surrogate pair.
+func halves(raw []byte) bool {
+	half := false // the last character was a first half
+	for i := 1; i+1 < len(raw); i++ {
+		c := uint64(0)
+		if raw[i] == '\\' {
+			if i++; raw[i] == 'u' && i+4 < len(raw) {
+				c, _ = strconv.ParseUint(string(raw[i+1:i+5]), 16, 16)
+				i += 4
+			}
+		}
+		second := c >= 0xdc00 && c <= 0xdfff
+		if half != second {
+			return true
+		}
+		half = c >= 0xd800 && c <= 0xdbff
+	}
+	return half
 }

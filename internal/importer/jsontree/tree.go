@@ -28,6 +28,9 @@ type Value struct {
 	Items   []*Value
 	Members []*Member
 
+	// Broken: the string, or the name of a member, had half of a surrogate pair, which no text has; U+FFFD stands for it.
+	Broken bool
+
 	Pos     Pos
 	Pointer string // from the value that Locate was called with, where the node comes from
 	Comment string // what the writer adds behind the value, for readers

@@ -97,6 +97,9 @@ func (w *work) text(s *jsontree.Value, name string) {
 		w.note(KeywordDropped, at, "%s removed: it is no text", name)
 		return
 	}
+	if at.Broken {
+		w.note(TextCleaned, at, "half of a surrogate pair became U+FFFD in %s", name)
+	}
 	switch clean := Clean(at.Text); {
 	case clean == at.Text:
 	case clean == "":

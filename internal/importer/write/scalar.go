@@ -23,7 +23,7 @@ func quoted(text string) string {
 			b.WriteString(`\n`)
 		case c == '\t':
 			b.WriteString(`\t`)
-		case unicode.IsPrint(c):
+		case visible(c):
 			b.WriteRune(c)
 		case c <= 0xffff:
 			fmt.Fprintf(&b, `\u%04x`, c)
@@ -35,10 +35,16 @@ func quoted(text string) string {
 	return b.String()
 }
 
+// visible reports whether a reader of the file sees a character: variation selectors, fillers and the like print, and show
+// nothing.
+func visible(c rune) bool {
+	return unicode.IsPrint(c) && c != 0x2800 && !unicode.In(c, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point)
+}
+
 // prose is a text for people behind a key: in lines of its own when it has several.
 func prose(text string) string {
 	if !strings.Contains(text, "\n") || strings.HasPrefix(text, " ") || strings.HasSuffix(text, "\n") ||
-		strings.ContainsFunc(text, func(c rune) bool { return c != '\n' && !unicode.IsPrint(c) }) {
+		strings.ContainsFunc(text, func(c rune) bool { return c != '\n' && !visible(c) }) {
 		return quoted(text)
 	}
 	var b strings.Builder

@@ -5,6 +5,7 @@ package write
 import (
 	"regexp"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/ambit-tools/ambit/internal/importer/jsontree"
 )
@@ -58,6 +59,12 @@ var plainKey = regexp.MustCompile(`^[A-Za-z_$][A-Za-z0-9_$-]*$`)
 
 // otherwise matches words that a reader of YAML 1.1 takes for something else than text.
 var otherwise = regexp.MustCompile(`(?i)^(y|n|yes|no|on|off|true|false|null)$`)
+
+// MaxKey is how many characters a key of YAML may have.
+const MaxKey = 1024
+
+// KeyLength is how many characters a name has as a key.
+func KeyLength(name string) int { return utf8.RuneCountInString(key(name)) }
 
 func key(name string) string {
 	if plainKey.MatchString(name) && !otherwise.MatchString(name) {
