@@ -305,7 +305,7 @@ func Stale(old, now *dsl.File, was, is map[string]string) []Break {
 	for _, t := range now.Tools {
 		if before := find(old, t); before != nil && was[before.Name] != is[t.Name] {
 			stale = append(stale, Break{Tool: before.Name, Pos: t.Pos, For: []string{Approvals}, Allowed: true,
-				Text: "the declaration has changed: calls that wait for an approval of the earlier one end binding_mismatch"})
+				Text: "the declaration has changed: approvals of calls that wait are rejected (changed), and their requests stay open"})
 		}
 	}
 	return stale

@@ -26,7 +26,7 @@ type Answer struct {
 type Resolution struct {
 	Kind    consent.Resolution
 	Reason  consent.Rejection // of a rejected answer
-	Detail  string            // of consent.InvalidInput: what is wrong with the terms of the grant; empty: nothing is
+	Detail  string            // of consent.InvalidInput: what is wrong with the terms of the grant; of consent.TermsChanged: that the declaration has changed; empty: nothing is
 	Call    string            // the id of the call that the request is about; empty: there is none
 	Outcome *runtime.Outcome  // of that call, pending included; nil while it continues
 	State   runtime.State     // of that call

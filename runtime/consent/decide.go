@@ -13,7 +13,10 @@ type Answer struct {
 	Groups  []string // names of its groups, as the component that authenticated it knows them
 	Barred  bool     // the operator policy does not let the approver answer
 	Approve bool
-	Message string
+	// Redeclared says that the tool of the call has another declaration now than when consent was asked for. An approval is
+	// rejected then, and changes nothing: under the former declaration it would count.
+	Redeclared bool
+	Message    string
 	// Binding is that of the terms which the approver was shown. An approval of other terms is
 	// rejected. The zero one stands for the terms that were asked: it approves no other approver's edit.
 	Binding Digest
@@ -60,8 +63,11 @@ func (b *Book) Decide(at time.Time, id string, a *Answer) Event {
 	}
 	if why != NotRejected {
 		e.Result.Rejection = why
-		if why == InvalidInput {
+		switch {
+		case why == InvalidInput:
 			e.Result.Detail = a.Wrong(slices.Concat(r.Masked, proposed.Masked))
+		case why == TermsChanged && a.Redeclared:
+			e.Result.Detail = redeclared
 		}
 		return e
 	}
@@ -106,7 +112,7 @@ func (r *Request) refuses(at time.Time, a *Answer, p proposal) (entry string, wh
 		return "", NotPermitted
 	case !a.Approve:
 		return entry, NotRejected
-	case r.unseen(a) && !p.repeats(a):
+	case a.Redeclared, r.unseen(a) && !p.repeats(a):
 		return "", TermsChanged
 	case !r.Requirement.grants(&a.Offer):
 		return "", GrantTooWide
@@ -138,6 +144,9 @@ func (a *Answer) Wrong(masked []string) string {
 	}
 	return ""
 }
+
+// redeclared is what an approver is told of an approval under another declaration (SEMANTICS 5.8.2).
+const redeclared = "the declaration of the tool has changed since consent was asked for: an approval counts under the former one"
 
 var (
 	errOffer  = errors.New("the terms of the grant make no sense")

@@ -43,7 +43,7 @@ const (
 	RequestExpired
 	NotPermitted
 	SelfApproval
-	TermsChanged // an edit proposes other terms than those that the approval is for
+	TermsChanged // an edit proposes other terms than those that the approval is for, or the declaration of the tool is another one
 	GrantTooWide
 	EditNotAllowed
 	InvalidInput // the edited arguments, or the terms of the grant, make no sense

@@ -52,7 +52,7 @@ func (e *Event) rejects() bool { return e.Result != nil && e.Result.Resolution =
 type Result struct {
 	Resolution Resolution `json:"resolution"`
 	Rejection  Rejection  `json:"reason,omitzero"`
-	Detail     string     `json:"detail,omitempty"` // of InvalidInput: what is wrong with the terms of the grant, without their values
+	Detail     string     `json:"detail,omitempty"` // of InvalidInput: what is wrong with the terms of the grant, without their values; of TermsChanged: that it is the declaration
 	Approve    bool       `json:"approve"`
 	Offer      *Offer     `json:"offer,omitempty"`     // of a valid approval
 	Terms      *Terms     `json:"terms,omitempty"`     // of a valid approval that edits; nil: it leaves the terms as they are

@@ -172,6 +172,8 @@ func refusedAs(f *consent.Prospect) error {
 	switch {
 	case f.Invalid != "":
 		return problem(httpguard.BadRequest, f.Invalid)
+	case f.Rejection != consent.NotRejected && slices.Contains(f.Changed, consent.ChangedDeclaration):
+		return rejected(f.Rejection, changes[consent.ChangedDeclaration]+": an approval counts under the former one")
 	case f.Rejection != consent.NotRejected:
 		return rejected(f.Rejection, "")
 	case len(f.Changed) > 0 || len(f.Denials) > 0:

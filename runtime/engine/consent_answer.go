@@ -82,7 +82,7 @@ func (e *Executor) resolve(ctx context.Context, requestID string, a action.Answe
 		return e.answerUnknown(requestID, answer), nil
 	}
 	defer c.run.session.place.Pin()()
-	if c.declarationChanged { // an edit would bind to another declaration than the request does
+	if answer.Redeclared = c.declarationChanged; answer.Redeclared { // it cannot decode an edit
 		a.Edit = nil
 	}
 	answer.Barred = !e.mayAnswer(ctx, requestID, answer, a.By, false)

@@ -29,7 +29,7 @@ func (e *Executor) Probe(ctx context.Context, requestID string, a action.Answer)
 	defer e.capacity.Gate.Leave()
 	answer.Barred = !e.mayAnswer(ctx, requestID, answer, a.By, true)
 	var s *approvals.Subject
-	if c.tool != nil && !c.declarationChanged {
+	if answer.Redeclared = c.declarationChanged; c.tool != nil && !answer.Redeclared {
 		s = c.subject()
 	}
 	c.progress.Lock()

@@ -250,13 +250,13 @@ func (c *ident) redeclared(req *consent.Request) bool {
 }
 
 // reportRedeclared reports, to the sinks and the error handler, a request that stays open and that
-// no approval under the present declaration can satisfy (SEMANTICS 2.1.8).
+// no approval under the present declaration can satisfy (SEMANTICS 2.1.8 and 5.8.2).
 func (e *Executor) reportRedeclared(r *history.Call) {
 	rec, _ := e.sessionOf(r.Session).past.Find(r.ID)
 	c := rec.Live
 	c.progress.Lock()
 	defer c.progress.Unlock()
-	err := fmt.Errorf("the declaration of tool %q has changed since consent was asked for: request %s stays open, and an approval under this declaration is refused (%s); under the former one it counts", c.record.Tool, c.consent.Request, runtime.ReasonBindingMismatch)
+	err := fmt.Errorf("the declaration of tool %q has changed since consent was asked for: request %s stays open, and an approval under this declaration is rejected (%s) and changes nothing; under the former one it counts", c.record.Tool, c.consent.Request, consent.TermsChanged)
 	c.transition(runtime.EventStale, c.progress.State(), &note{At: c.clock(), Text: err.Error()})
 	e.report(c.newFault(runtime.ReasonNone, err))
 }

@@ -136,16 +136,28 @@ func TestRequestsOutliveTheProcess(t *testing.T) {
 	assert.Equal(t, "already_resolved", r.exec.Decide(t.Context(), out.RequestID, yes("bob")).Reason.String())
 }
 
-// TestDeclarationChangedMeanwhile: the approval was for another declaration.
+// TestDeclarationChangedMeanwhile: an approval under another declaration is rejected and uses nothing; a denial counts.
 // SEMANTICS 5.8.1, 5.8.2
 func TestDeclarationChangedMeanwhile(t *testing.T) {
 	var j journal.Memory
 	r := recovered(t, &j, readTool(okRead, asking()))
 	out := r.turn().Execute(t.Context(), callOf("c1", "file_read", goodInput))
 	r = recovered(t, &j, readTool(okRead, asking(), func(s *runtime.Spec) { s.Pin = "another" }))
-	res := r.exec.Decide(t.Context(), out.RequestID, yes("alice"))
+	for range 2 {
+		res := r.exec.Decide(t.Context(), out.RequestID, yes("alice"))
+		require.Equal(t, consent.Rejected, res.Kind)
+		assert.Equal(t, consent.TermsChanged, res.Reason)
+		assert.Contains(t, res.Detail, "the declaration of the tool has changed")
+		assert.Equal(t, runtime.Pending, res.Outcome.Kind)
+		assert.Len(t, r.exec.Requests(), 1)
+		assert.Empty(t, r.exec.Requests()[0].Votes)
+	}
+	assert.Equal(t, consent.Prospect{Rejection: consent.TermsChanged, Changed: []consent.Change{consent.ChangedDeclaration}, Missing: 0}, r.exec.Probe(t.Context(), out.RequestID, yes("alice")))
+	no := yes("alice")
+	no.Approve = false
+	res := r.exec.Decide(t.Context(), out.RequestID, no)
 	require.Equal(t, consent.Accepted, res.Kind)
-	assert.Equal(t, runtime.ReasonBindingMismatch, res.Outcome.Reason)
+	assert.Equal(t, runtime.ReasonConsentDenied, res.Outcome.Reason)
 }
 
 // SEMANTICS 6.6.2

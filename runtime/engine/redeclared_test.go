@@ -10,7 +10,6 @@ import (
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/consent"
-	"github.com/ambit-tools/ambit/runtime/engine"
 	"github.com/ambit-tools/ambit/runtime/journal"
 	"github.com/ambit-tools/ambit/runtime/operator"
 	"github.com/ambit-tools/ambit/runtime/wire"
@@ -25,8 +24,8 @@ func (counts) Decode(b []byte, l wire.Limits) (wire.Value, []wire.Violation) {
 }
 
 // TestDeployKeepsRequests restarts with declarations in which the tool of a call that
-// waits for consent has changed, or is gone. The request stays open. Under its original
-// declaration an approval counts; under another declaration the call is denied.
+// waits for consent has changed, or is gone. The request stays open. Under another declaration an
+// approval is rejected and uses nothing, so that it counts once the original one is back.
 // SEMANTICS 2.1.8, 5.8.1, 5.8.2
 func TestDeployKeepsRequests(t *testing.T) {
 	pinned := func(pin string) func(*runtime.Spec) { return func(s *runtime.Spec) { asking()(s); s.Pin = pin } }
@@ -44,7 +43,7 @@ func TestDeployKeepsRequests(t *testing.T) {
 			})
 		},
 	} {
-		for _, back := range []bool{true, false} {
+		for _, unanswered := range []bool{true, false} {
 			t.Run(name, func(t *testing.T) {
 				var j journal.Memory
 				r := recovered(t, &j, was())
@@ -66,22 +65,48 @@ func TestDeployKeepsRequests(t *testing.T) {
 					}
 				}
 				assert.Equal(t, 1, warned)
-				if back {
-					require.NoError(t, r.exec.Shutdown(t.Context()))
-					r = recovered(t, &j, was())
-					res := r.exec.Decide(t.Context(), out.RequestID, action.Answer{By: operator.Program("alice"), Approve: true})
-					require.Equal(t, consent.Accepted, res.Kind)
-					assert.Equal(t, runtime.Completed, res.Outcome.Kind, "%+v", res.Outcome)
-					return
+				if !unanswered {
+					res := r.exec.Decide(t.Context(), out.RequestID, action.Answer{By: operator.Program("alice"), Approve: true, Edit: []byte(`{"path":"b"}`)})
+					require.Equal(t, consent.Rejected, res.Kind)
+					require.Equal(t, consent.TermsChanged, res.Reason)
+					assert.Equal(t, runtime.Pending, res.Outcome.Kind)
 				}
-				res := r.exec.Decide(t.Context(), out.RequestID, action.Answer{By: operator.Program("alice"), Approve: true, Edit: []byte(`{"path":"b"}`)})
-				require.Equal(t, consent.Accepted, res.Kind)
-				require.Equal(t, runtime.ReasonBindingMismatch, res.Outcome.Reason, "%+v", res.Outcome)
-				assert.Equal(t, []string{"declaration"}, res.Outcome.Detail.Changed)
 				require.NoError(t, r.exec.Shutdown(t.Context()))
 				r = recovered(t, &j, was())
-				assert.Equal(t, runtime.ReasonBindingMismatch, r.exec.Session(engine.SessionConfig{ID: "s"}).Await(t.Context(), "c1").Reason)
+				res := r.exec.Decide(t.Context(), out.RequestID, action.Answer{By: operator.Program("alice"), Approve: true})
+				require.Equal(t, consent.Accepted, res.Kind)
+				assert.Equal(t, runtime.Completed, res.Outcome.Kind, "%+v", res.Outcome)
 			})
 		}
 	}
+}
+
+// TestApprovedBeforeTheDeclarationChanged: a call that was approved when the process ended, and whose tool has another declaration
+// at the next start, is not the one that was approved.
+//
+// SEMANTICS 5.8.2
+func TestApprovedBeforeTheDeclarationChanged(t *testing.T) {
+	var j, cut journal.Memory
+	tool := func(pin string) *runtime.Tool {
+		return readTool(okRead, asking(), func(s *runtime.Spec) { s.Pin = pin })
+	}
+	r := recovered(t, &j, tool("one"))
+	out := r.turn().Execute(t.Context(), callOf("c1", "file_read", goodInput))
+	require.Equal(t, runtime.Completed, r.exec.Decide(t.Context(), out.RequestID, yes("alice")).Outcome.Kind)
+	require.NoError(t, r.exec.Shutdown(t.Context()))
+	entries, err := j.Read(t.Context(), 0, 1000)
+	require.NoError(t, err)
+	for i, e := range entries {
+		require.NoError(t, cut.Append(t.Context(), entries[i:i+1]))
+		if e.Kind == runtime.EventApprovalDecided.String() {
+			break
+		}
+	}
+	r = recovered(t, &cut, tool("two"))
+	s, known := r.exec.FindSession("s")
+	require.True(t, known)
+	ended := s.Await(t.Context(), "c1")
+	assert.Equal(t, runtime.ReasonBindingMismatch, ended.Reason, "%+v", ended)
+	assert.Equal(t, []string{"declaration"}, ended.Detail.Changed)
+	require.NoError(t, r.exec.Shutdown(t.Context()))
 }

@@ -141,7 +141,11 @@ func (c *console) answer(ctx context.Context, r *runtime.ConsentRequest) (action
 func (c *console) told(r *runtime.ConsentRequest, res action.Resolution) {
 	switch {
 	case res.Kind == consent.Rejected:
-		fmt.Fprintf(c.out, "%s\n", c.colour.red("Not taken: "+res.Reason.String()+"."))
+		why := res.Reason.String()
+		if res.Detail != "" {
+			why += ": " + Escape(res.Detail)
+		}
+		fmt.Fprintf(c.out, "%s\n", c.colour.red("Not taken: "+why+"."))
 	case res.Kind == consent.Recorded:
 		fmt.Fprintf(c.out, "Recorded. %s.\n", wanted(res.Missing))
 	case res.Outcome == nil:

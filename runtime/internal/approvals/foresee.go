@@ -30,22 +30,20 @@ type foreseen struct {
 
 // Foresee returns what would become of an answer and of the call that waits for it. It asks the policy and the
 // preview hook of the tool, and changes nothing. edit is the text of the answer's arguments, nil for none; args
-// and text are those with which the call would run otherwise. s is nil when the declaration of the tool is
-// another one than that of the request (SEMANTICS 5.2).
+// and text are those with which the call would run otherwise. s is nil when answer is Redeclared (SEMANTICS 5.2).
 func (a *Approvals[C]) Foresee(
 	ctx context.Context, request string, answer *consent.Answer, edit []byte, args wire.Value, text []byte, s *Subject,
 ) (p consent.Prospect) {
 	now := a.cfg.Sched.Now()
 	var asked consent.Request
 	asked, p.Rejection = a.Probe(now, request, answer)
-	if settled := p.Rejection != consent.NotRejected && (edit == nil || p.Rejection != consent.TermsChanged); settled || !answer.Approve {
-		if p.Rejection == consent.InvalidInput {
+	if settled := p.Rejection != consent.NotRejected && (edit == nil || answer.Redeclared || p.Rejection != consent.TermsChanged); settled || !answer.Approve {
+		switch {
+		case p.Rejection == consent.InvalidInput:
 			p.Invalid = answer.Wrong(asked.Masked)
+		case p.Rejection == consent.TermsChanged && answer.Redeclared:
+			p.Changed = []consent.Change{consent.ChangedDeclaration}
 		}
-		return p
-	}
-	if s == nil {
-		p.Changed = []consent.Change{consent.ChangedDeclaration}
 		return p
 	}
 	result := make(chan foreseen, 1)

@@ -201,7 +201,7 @@ func (v *commandVerb) tell(cmd *cobra.Command, out *sent, served bool) error {
 		if v.AsJSON {
 			return cmdutil.Answered(cmdutil.ExitProblem)
 		}
-		return cmdutil.Problem(v.Kind+": "+refusal(out.Result), cmp.Or(out.Result.Remedy, v.remedy(out.Result.Reason)))
+		return cmdutil.Problem(v.Kind+": "+refusal(out.Result), cmp.Or(out.Result.Remedy, v.remedy(out.Result.Reason, out.Result.Error)))
 	}
 	message, hint := "no executor runs on this store, or it serves no inbox: the command waits for the next start", "it is in "+cmdutil.Quote(inbox.Dir(reference(v.Path)))
 	if served {
@@ -316,8 +316,8 @@ func deniedRemedy(out *store.Outcome) string {
 	return "it is not what was approved any more: the agent has to make the call again, which asks anew"
 }
 
-// remedy is what to do about a rejection.
-func (v *commandVerb) remedy(reason string) string {
+// remedy is what to do about a rejection, of which detail says more.
+func (v *commandVerb) remedy(reason, detail string) string {
 	if v.Kind == inbox.CommandArchive {
 		return archiveRemedy(reason)
 	}
@@ -339,6 +339,9 @@ func (v *commandVerb) remedy(reason string) string {
 	case "already_resolved", "request_expired", "unknown_request":
 		return "\"ambit approvals list\" lists the requests that wait for answers"
 	case consent.TermsChanged.String():
+		if detail != "" { // the declaration has changed
+			return "the request is still open: deny it, so that the agent makes the call again, which asks anew, or start the former version of the application and approve it there"
+		}
 		return editedRemedy
 	case consent.GrantTooWide.String():
 		return v.narrower()

@@ -33,10 +33,10 @@ func TestRemedyOfAGrantThatIsTooWide(t *testing.T) {
 		consent.CoverTool:  "with the edited arguments a grant may cover less",
 	} {
 		v := commandVerb{widest: widest, Command: inbox.Command{Kind: inbox.CommandApprove}}
-		assert.Contains(t, v.remedy("grant_too_wide"), want)
+		assert.Contains(t, v.remedy("grant_too_wide", ""), want)
 	}
 	v := commandVerb{longest: time.Hour, Command: inbox.Command{Kind: inbox.CommandApprove, For: 2 * time.Hour}}
-	assert.Contains(t, v.remedy("grant_too_wide"), "a grant last 1h0m0s at most (consent.max_for): use --for 1h0m0s")
+	assert.Contains(t, v.remedy("grant_too_wide", ""), "a grant last 1h0m0s at most (consent.max_for): use --for 1h0m0s")
 }
 
 func TestShortDuration(t *testing.T) {
