@@ -98,7 +98,7 @@ func (e Event) MarshalJSON() ([]byte, error) {
 
 // A LogSink writes events to a structured log. Refusals and failures, also of undos, and what a
 // restart finds of calls whose process died (tool.stale, tool.unknown) are warnings; all other
-// events are at debug level.
+// events are at debug level, also that of a call that repeats an earlier one, which is no error.
 type LogSink struct{ log *slog.Logger }
 
 // NewLogSink returns a sink that writes to log.
@@ -111,6 +111,10 @@ func (s *LogSink) Emit(e *Event) error {
 	case EventDenied, EventFailed, EventAborted, EventLateResult, EventUndoFailed, EventLingering, EventSinkDropped,
 		EventUnknown, EventStale:
 		level = slog.LevelWarn
+	}
+	duplicate := ""
+	if e.Kind == EventDenied && e.Outcome == Duplicate { // SEMANTICS 4.8.10
+		level, duplicate = slog.LevelDebug, e.Outcome.String()
 	}
 	ctx := context.Background()
 	if !s.log.Enabled(ctx, level) {
@@ -128,7 +132,7 @@ func (s *LogSink) Emit(e *Event) error {
 		r.AddAttrs(slog.Uint64("dropped", e.Dropped))
 	}
 	for _, a := range []slog.Attr{
-		slog.String("request_id", e.ClientRequest),
+		slog.String("request_id", e.ClientRequest), slog.String("outcome", duplicate),
 		slog.String("reason", cmp.Or(e.Reason.String(), e.Rejection)), slog.String("error", e.Err), slog.String("stack", e.Stack),
 	} {
 		if a.Value.String() != "" {

@@ -227,6 +227,12 @@ func TestOutcomesAsJSON(t *testing.T) {
 			CallID: "c2", Tool: "x", Kind: runtime.Duplicate, Of: "c1"},
 		`{"call":"c3","tool":"x","outcome":"pending","duration_ms":1.5,"request":"R"}`: {
 			CallID: "c3", Tool: "x", Kind: runtime.Pending, RequestID: "R", Duration: 1500 * time.Microsecond},
+		`{"call":"c4","tool":"x","outcome":"denied","reason":"cooldown","duration_ms":0,"detail":{"retry_after_ms":1500}}`: {
+			CallID: "c4", Tool: "x", Reason: runtime.ReasonCooldown, Detail: runtime.Detail{RetryAfter: 1500 * time.Millisecond}},
+		`{"call":"c5","tool":"x","outcome":"timed_out","reason":"deadline","duration_ms":0,"detail":{"deadline_ms":5000}}`: {
+			CallID: "c5", Tool: "x", Kind: runtime.TimedOut, Reason: runtime.ReasonDeadline, Detail: runtime.Detail{Deadline: 5 * time.Second}},
+		`{"call":"c6","tool":"x","outcome":"denied","reason":"prerequisite_missing","duration_ms":0,"detail":{"waiting":["c1"],"expires_in_ms":1000}}`: {
+			CallID: "c6", Tool: "x", Reason: runtime.ReasonPrerequisiteMissing, Detail: runtime.Detail{Waiting: []string{"c1"}, ExpiresIn: time.Second}},
 	} {
 		have, err := json.Marshal(out)
 		require.NoError(t, err)

@@ -190,6 +190,8 @@ func TimedOut(tool string, deadline time.Duration, retryable bool) runtime.Outco
 func AddEffect(out *runtime.Outcome, reads bool) {
 	switch {
 	case out.Kind != runtime.TimedOut && out.Kind != runtime.Cancelled && !out.Detail.Killed:
+	case out.RolledBack:
+		out.Message += "; what it did was taken back"
 	case out.Detail.Writing:
 		out.Message += "; a write that it had begun has not ended"
 	case !reads:

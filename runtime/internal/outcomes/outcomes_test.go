@@ -51,6 +51,10 @@ func ends() []row {
 		outcomes.AddEffect(&out, reads)
 		return out
 	}
+	rolledBack := func(out runtime.Outcome) runtime.Outcome {
+		out.RolledBack = true
+		return effect(out, false, false)
+	}
 	return []row{
 		{"NoRun", outcomes.NoRun(runtime.Call{ID: "c", Tool: "pay"})},
 		{"UnknownTool", outcomes.UnknownTool("pax", []string{"pay", "read"})},
@@ -77,7 +81,9 @@ func ends() []row {
 		{"TimedOut", effect(outcomes.TimedOut("pay", 45*time.Second, true), false, false)},
 		{"TimedOut, only reads", effect(outcomes.TimedOut("pay", 45*time.Second, false), false, true)},
 		{"TimedOut, writing", effect(outcomes.TimedOut("pay", 45*time.Second, false), true, true)},
+		{"TimedOut, rolled back", rolledBack(outcomes.TimedOut("pay", 45*time.Second, false))},
 		{"Cancelled", effect(outcomes.Cancelled(), false, false)},
+		{"Cancelled, rolled back", rolledBack(outcomes.Cancelled())},
 		{"Expired, which has no effect", effect(outcomes.Expired(), false, false)},
 		{"RunClosed", outcomes.RunClosed()},
 		{"ShutDown", outcomes.ShutDown()},
