@@ -1,6 +1,7 @@
 package console_test
 
 import (
+	"context"
 	"html"
 	"net/http"
 	"net/url"
@@ -13,6 +14,8 @@ import (
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/consent"
+	"github.com/ambit-tools/ambit/runtime/host"
+	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
 // TestStalePreview: of two writes to one file the second one would not be the one that was asked about after the
@@ -85,6 +88,37 @@ func TestEditOnPage(t *testing.T) {
 	assert.NotContains(t, alice.get("/approvals/"+id).text, "<textarea")
 	assert.Equal(t, http.StatusBadRequest, alice.answer(id, "decision", "approve", "edit", text).StatusCode)
 	assert.Equal(t, "open", r.status(id))
+}
+
+// TestRewrittenEditOnPage: the second page says that the policy rewrites an edit, its button approves nothing, and the page of
+// the request then asks about the rewritten arguments.
+// SEMANTICS 5.2.7
+func TestRewrittenEditOnPage(t *testing.T) {
+	r := startWith(t, func(c *host.Config) {
+		c.Policy = runtime.PolicyFunc(func(_ context.Context, in *runtime.PolicyInput) (runtime.Decision, error) {
+			d := runtime.Decision{Effect: runtime.EffectAllow}
+			if v, ok := in.Args.(*letter); ok && v.Text == "all" {
+				d.Rewrites = []runtime.Rewrite{{Code: "less", Pointer: "/text", Value: wire.Raw(`"half"`)}}
+			}
+			return d, nil
+		})
+	})
+	alice := r.as("alice")
+	id := r.ask("write", "rewritten.md", "one")
+	p := alice.answer(id, "decision", "approve", "edit", `{"to":"rewritten.md","text":"all","pin":"1"}`)
+	require.Equal(t, http.StatusOK, p.StatusCode)
+	assert.Contains(t, p.text, "The policy makes the arguments below of what you wrote.")
+	assert.Contains(t, p.text, "half")
+	require.Equal(t, http.StatusSeeOther, alice.post("/approvals/"+id, hidden(p.text)).StatusCode)
+	require.Equal(t, "open", r.status(id), "nobody has approved it")
+	page := alice.get("/approvals/" + id).text
+	assert.Contains(t, page, "The policy has changed what the editor wrote")
+	assert.Contains(t, page, "half")
+	require.Equal(t, http.StatusSeeOther, alice.answer(id, "decision", "approve").StatusCode)
+	q, _ := r.Executor.Request(id)
+	require.Equal(t, runtime.Completed, r.Executor.Await(t.Context(), "s", q.CallID).Kind)
+	got, _ := files.Load("rewritten.md")
+	assert.Equal(t, "half", got)
 }
 
 // TestSeeShowsOutcomes: who may see a request is shown what ran before it in its run, who answered and what became

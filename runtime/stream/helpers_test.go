@@ -298,6 +298,8 @@ func (s *socket) send(message string) {
 // A reply is one, as a client gets it.
 type reply struct {
 	Type, ID, Resolution, Call, State string
+	Missing                           int
+	Rewritten                         bool
 	Position                          *uint64
 	Problem                           struct {
 		Type, Code, Reason, Detail string

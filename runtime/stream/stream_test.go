@@ -18,6 +18,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/host"
 	"github.com/ambit-tools/ambit/runtime/operator"
+	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
 var ofACall = []string{"tool.invoked", "tool.validated", "tool.authorized", "tool.started", "tool.completed"}
@@ -173,6 +174,34 @@ func TestDecide(t *testing.T) {
 	assert.Equal(t, "already_resolved", answer(alice, `,"approve":false`).Problem.Code)
 	asked.RequestID = "NONE"
 	assert.Equal(t, "unknown_request", answer(alice, `,"approve":true`).Problem.Code)
+}
+
+// TestRewrittenEdit: an edit over a socket that the policy rewrites approves nothing, and says so. The next answer names what
+// the request asks about now.
+// SEMANTICS 5.2.7
+func TestRewrittenEdit(t *testing.T) {
+	r := start(t, func(c *host.Config) {
+		c.Policy = runtime.PolicyFunc(func(_ context.Context, in *runtime.PolicyInput) (runtime.Decision, error) {
+			d := runtime.Decision{Effect: runtime.EffectAllow}
+			if in.Args.(*letter).To == "everybody" {
+				d.Rewrites = []runtime.Rewrite{{Code: "desk", Pointer: "/to", Value: wire.Raw(`"desk"`)}}
+			}
+			return d, nil
+		})
+	})
+	_, alice := r.token("alice")
+	asked, program := r.call("send", "ada"), r.socket(alice)
+	answer := func(more string) reply {
+		return program.ask(`{"type":"approval.decide","id":"1","request":"` + asked.RequestID + `","approve":true` + more + `}`)
+	}
+	got := answer(`,"edit":{"to":"everybody","pin":"1"}`)
+	assert.Equal(t, []any{"recorded", 1, true}, []any{got.Resolution, got.Missing, got.Rewritten})
+	assert.Equal(t, "changed", answer("").Problem.Code)
+	now, open := r.Executor.Request(asked.RequestID)
+	require.True(t, open)
+	assert.Contains(t, string(now.Args), `"to":"desk"`)
+	assert.Equal(t, "accepted", answer(`,"binding":"`+now.Binding.String()+`"`).Resolution)
+	assert.Contains(t, string(r.Executor.Await(t.Context(), "s", asked.CallID).Output), `"to":"desk"`)
 }
 
 // TestDecideIsReadStrictly: an answer in which two readers could find two answers answers nothing, and the
