@@ -27,6 +27,8 @@ type File struct {
 	Warnings []Warning
 	// PackagePos is where the key package stands.
 	PackagePos Pos
+	// ToolsPos is where the key tools stands.
+	ToolsPos Pos
 	// EditorSchema is the file for [EditorSchema] that the modeline of
 	// yaml-language-server names, relative to the folder of the declaration; empty if
 	// it names none there.

@@ -82,7 +82,7 @@ func (p *parser) parseFile(root *node) {
 	at := Pos{Line: 1, Col: 1}
 	p.parseDefaults(root)
 	p.places = walk(p, root, p.levels.file, "the file", at, p.file)
-	p.file.PackagePos = p.places["package"]
+	p.file.PackagePos, p.file.ToolsPos = p.places["package"], p.places["tools"]
 }
 
 // version checks the version of the grammar.

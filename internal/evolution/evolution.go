@@ -194,8 +194,8 @@ func (c *comparison) undo(was, t *dsl.Tool, add func(dsl.Pos, []string, string, 
 // removed judges a tool that is not there any more.
 func (c *comparison) removed(t *dsl.Tool) {
 	b := Break{Tool: t.Name, Pos: dsl.Pos{File: c.now.Path, Line: 1, Col: 1}, For: []string{Callers, Handlers, Policies, Approvals, Undo, Journals}}
-	if len(c.now.Tools) > 0 {
-		b.Pos = c.now.Tools[0].Pos
+	if c.now.ToolsPos != (dsl.Pos{}) { // no tool that is there has to do with it
+		b.Pos = c.now.ToolsPos
 	}
 	switch d, o := t.Deprecated, c.named(t.Name); {
 	case o != nil:

@@ -86,7 +86,7 @@ func NewCheck() *cobra.Command {
 			lost, lostErr := dialectNotes(d, providers)
 			changed, againstErr := compared(d, against)
 			err = cmdutil.AsProblems(errors.Join(err, policyErr, noteErr, heldErr, held.refused.Err(), lostErr, againstErr))
-			notes = slices.Concat(notes, held.notes, lost, changed)
+			notes = slices.Concat(notes, held.notes, lost, changed, moneyNotes(d))
 			notes = append(notes, closedNotes(d, found.Closed, asJSON)...)
 			notes = append(byPlace(notes), x.missedNote(path)...)
 			if asJSON {
