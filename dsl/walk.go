@@ -98,7 +98,14 @@ func (p *parser) unique(taken names, name string, pos Pos, what string) {
 
 // knownTool refuses the name of a tool that is not declared.
 func (p *parser) knownTool(pos Pos, key, name string) {
-	if p.tools[name] == nil {
-		p.report(pos, guess(p, name, p.tools), "%s: no tool is named %s", key, quote(name))
+	if p.tools[name] != nil {
+		return
 	}
+	for _, t := range p.file.Tools {
+		if t.Alias == name || slices.Contains(t.RenamedFrom, name) {
+			p.report(pos, "write "+t.Name, "%s: %s is now %s", key, quote(name), quote(t.Name))
+			return
+		}
+	}
+	p.report(pos, guess(p, name, p.tools), "%s: no tool is named %s", key, quote(name))
 }
