@@ -177,12 +177,17 @@ func (p *parser) hasNoType(n *node, t Type) bool {
 		return prefix.countsOtherwise(n.get("minItems")) || prefix.countsOtherwise(n.get("maxItems"))
 	case TypeObject:
 		return enum != nil || fixed != nil || hasOddMembers(n.get("properties"))
-	case TypeInteger:
-		all := []*node{fixed, n.get("multipleOf")}
+	case TypeInteger, TypeNumber:
+		all := []*node{fixed}
 		if enum != nil {
 			all = append(all, enum.items...)
 		}
-		return slices.ContainsFunc(all, func(v *node) bool { return v != nil && v.kind == nodeNumber && isInteger(v.text) && !inInt64(v.text) })
+		fits := inFloat64
+		if t == TypeInteger {
+			all = append(all, n.get("multipleOf"))
+			fits = func(text string) bool { return !isInteger(text) || inInt64(text) }
+		}
+		return slices.ContainsFunc(all, func(v *node) bool { return v != nil && v.kind == nodeNumber && !fits(v.text) })
 	}
 	return false
 }
@@ -340,13 +345,14 @@ func (p *parser) isTagged(n *node, root *schemaRoot) bool {
 	return slices.ContainsFunc(all[0].n.get("properties").pairs, func(e pair) bool { return p.isTag(e.name, all) })
 }
 
-// isTag reports whether a required member has a const string of its own in each branch.
+// isTag reports whether a required member has a const string of its own in each branch. An empty one is no tag: nothing
+// could be named after it.
 func (p *parser) isTag(name string, branches []asked) bool {
 	seen := make(map[string]bool)
 	for _, b := range branches {
 		member, _ := p.follow(b.n.get("properties").get(name), b.root)
 		value, required := member.get("const"), b.n.get("required")
-		if value == nil || value.kind != nodeString || seen[value.text] || required == nil ||
+		if value == nil || value.kind != nodeString || value.text == "" || seen[value.text] || required == nil ||
 			!slices.ContainsFunc(required.items, func(item *node) bool { return item.isText(name) }) {
 			return false
 		}

@@ -118,7 +118,7 @@ func tells(s *Schema, name string) bool {
 	seen := make(map[string]bool)
 	for _, branch := range s.OneOf {
 		value := branch.tagValue(name)
-		if value == nil || seen[value.Text] {
+		if value == nil || value.Text == "" || seen[value.Text] {
 			return false
 		}
 		seen[value.Text] = true

@@ -100,5 +100,11 @@ func rat(literal string) *big.Rat {
 // isInteger reports whether the literal is a whole number: 1.0 and 1e2 are.
 func isInteger(literal string) bool { return rat(literal).IsInt() }
 
+// inFloat64 reports whether the Go type of a number holds a literal: a float64 stands for its shortest one.
+func inFloat64(literal string) bool {
+	f, err := strconv.ParseFloat(literal, 64)
+	return err == nil && rat(strconv.FormatFloat(f, 'g', -1, 64)).Cmp(rat(literal)) == 0
+}
+
 // inInt64 reports whether a whole number fits the Go type of an integer.
 func inInt64(literal string) bool { return rat(literal).Num().IsInt64() }

@@ -118,37 +118,85 @@ func (f *NumberRule) check(n *notes, at int, t Token) {
 	}
 }
 
-// checkFloat notes what is wrong with a number; lit is how it was written, nil for v's shortest form.
+// exactDigits are the decimal digits that every float64 holds.
+const exactDigits = 15
+
+// checkFloat notes what is wrong with a number; lit is how it was written, nil for v's shortest form. A number that is right
+// as it is written, and wrong as the float64 that the handler would have, is wrong (SEMANTICS 7.1.5).
 func (f *NumberRule) checkFloat(n *notes, at int, v float64, lit []byte, secret bool) {
-	if f.Has != 0 {
-		toMin, toMax := compare(v, lit, f.Min), compare(v, lit, f.Max)
-		low := toMin < 0 || toMin == 0 && f.Has&ExclusiveMin != 0
-		high := toMax > 0 || toMax == 0 && f.Has&ExclusiveMax != 0
-		if low || high {
-			checkRange(n, at, f.Has, low, high, f.Min, f.Max, v, secret, FormatFloat)
+	have, also := "", ""
+	wrong := f.refuses(v, lit)
+	if wrong == nil && len(lit) > exactDigits {
+		if wrong = f.refuses(v, nil); wrong != nil {
+			also, have = ", also as a 64-bit number", ", which is "+FormatFloat(v)+" as a 64-bit number"
 		}
 	}
-	if f.MultipleOf != "" {
-		if lit == nil {
-			lit = appendFloat(nil, v)
-		}
-		if !parseDecimal(lit).multipleOf(parseDecimal([]byte(f.MultipleOf))) {
-			n.note(at, secret, "multipleOf", "a multiple of "+f.MultipleOf, clip(string(lit)))
-		}
+	if wrong == nil {
+		return
 	}
-	if f.Enum != nil && !slices.ContainsFunc(f.Enum, func(e float64) bool { return compare(v, lit, e) == 0 }) {
-		noteEnum(n, at, f.Enum, f.Const, v, secret, FormatFloat)
+	if lit == nil {
+		have = FormatFloat(v)
+	} else {
+		have = clip(string(lit)) + have
+	}
+	for _, w := range wrong {
+		n.note(at, secret, w.keyword, w.text+also, have)
 	}
 }
 
-// compare compares a number, written as lit, with one of the schema. Two that
+// A want is a keyword that refuses a value, and what it wants instead.
+type want struct{ keyword, text string }
+
+// refuses returns the keywords that refuse a number.
+func (f *NumberRule) refuses(v float64, lit []byte) (wrong []want) {
+	if f.Has&(Min|ExclusiveMin) != 0 {
+		switch c := compare(v, lit, f.Min, f.MinText); {
+		case f.Has&ExclusiveMin != 0 && c <= 0:
+			wrong = append(wrong, want{"exclusiveMinimum", "more than " + cmp.Or(f.MinText, FormatFloat(f.Min))})
+		case c < 0:
+			wrong = append(wrong, want{"minimum", "at least " + cmp.Or(f.MinText, FormatFloat(f.Min))})
+		}
+	}
+	if f.Has&(Max|ExclusiveMax) != 0 {
+		switch c := compare(v, lit, f.Max, f.MaxText); {
+		case f.Has&ExclusiveMax != 0 && c >= 0:
+			wrong = append(wrong, want{"exclusiveMaximum", "less than " + cmp.Or(f.MaxText, FormatFloat(f.Max))})
+		case c > 0:
+			wrong = append(wrong, want{"maximum", "at most " + cmp.Or(f.MaxText, FormatFloat(f.Max))})
+		}
+	}
+	if f.MultipleOf != "" && !isMultiple(v, lit, f.MultipleOf) {
+		wrong = append(wrong, want{"multipleOf", "a multiple of " + f.MultipleOf})
+	}
+	if f.Enum != nil && !slices.ContainsFunc(f.Enum, func(e float64) bool { return compare(v, lit, e, "") == 0 }) {
+		keyword, text := enumWanted(f.Enum, f.Const, FormatFloat)
+		wrong = append(wrong, want{keyword, text})
+	}
+	return wrong
+}
+
+// isMultiple reports whether a number, written as lit, is a multiple of a step.
+func isMultiple(v float64, lit []byte, step string) bool {
+	if lit == nil {
+		lit = appendFloat(nil, v)
+	}
+	return parseDecimal(lit).multipleOf(parseDecimal([]byte(step)))
+}
+
+// compare compares a number, written as lit, with one of the schema, written as text. Two that
 // are the same float64 may still differ in what a float64 does not hold.
-func compare(v float64, lit []byte, bound float64) int {
-	const exact = 15 // decimal digits that every float64 holds
-	if v != bound || len(lit) <= exact {
+func compare(v float64, lit []byte, bound float64, text string) int {
+	if v != bound || text == "" && len(lit) <= exactDigits {
 		return cmp.Compare(v, bound)
 	}
-	return parseDecimal(lit).cmp(parseDecimal(appendFloat(nil, bound)))
+	if lit == nil {
+		lit = appendFloat(nil, v)
+	}
+	exact := []byte(text)
+	if text == "" {
+		exact = appendFloat(nil, bound)
+	}
+	return parseDecimal(lit).cmp(parseDecimal(exact))
 }
 
 func (b *BoolRule) check(n *notes, at int, t Token) {
@@ -227,15 +275,20 @@ func checkRange[T any](n *notes, at int, has Bounds, low, high bool, atLeast, at
 
 // noteEnum notes a value that is not one of those allowed.
 func noteEnum[T any](n *notes, at int, enum []T, isConst bool, v T, secret bool, format func(T) string) {
+	keyword, want := enumWanted(enum, isConst, format)
+	n.note(at, secret, keyword, want, format(v))
+}
+
+// enumWanted returns const or enum, and the values that it allows.
+func enumWanted[T any](enum []T, isConst bool, format func(T) string) (keyword, want string) {
 	if isConst && len(enum) == 1 {
-		n.note(at, secret, "const", format(enum[0]), format(v))
-		return
+		return "const", format(enum[0])
 	}
 	all := make([]string, len(enum))
 	for i, e := range enum {
 		all[i] = format(e)
 	}
-	n.note(at, secret, "enum", "one of "+strings.Join(all, ", "), format(v))
+	return "enum", "one of " + strings.Join(all, ", ")
 }
 
 func formatInt(v int64) string { return strconv.FormatInt(v, 10) }

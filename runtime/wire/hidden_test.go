@@ -76,7 +76,7 @@ func TestLongNamesAreCut(t *testing.T) {
 
 // TestNumbersAreComparedAsWritten looks at literals that differ from a bound
 // only in what a float64 does not hold.
-// SEMANTICS 7.1.3
+// SEMANTICS 7.1.3, 7.1.5
 func TestNumbersAreComparedAsWritten(t *testing.T) {
 	atMost := &NumberRule{Has: Max, Max: 0.3}
 	below := &NumberRule{Has: Max | ExclusiveMax, Max: 0.3}
@@ -89,7 +89,15 @@ func TestNumbersAreComparedAsWritten(t *testing.T) {
 	}{
 		{"0.300000000000000000001", atMost, false},
 		{"0.299999999999999999999", atMost, true},
-		{"0.299999999999999999999", below, true},
+		{"0.299999999999999999999", below, false}, // the handler would have 0.3
+		{"0.29999999999999993", below, true},
+		{"9007199254740993", &NumberRule{Has: Max, Max: 1 << 53, MaxText: "9007199254740993"}, true},
+		{"9007199254740993", &NumberRule{Has: Min, Min: 1 << 53, MinText: "9007199254740993"}, false}, // it would have less
+		{"9007199254740992", &NumberRule{Has: Min, Min: 1 << 53, MinText: "9007199254740993"}, false},
+		{"9007199254740994", &NumberRule{Has: Min, Min: 1 << 53, MinText: "9007199254740993"}, true},
+		{"9223372036854775808", &NumberRule{Has: Max, Max: 1 << 63, MaxText: "9223372036854775807"}, false},
+		{"9007199254740993", &NumberRule{MultipleOf: "3"}, false}, // it would have a number that is none
+		{"1e-401", &NumberRule{Has: Min | ExclusiveMin, MinText: "1e-400"}, false},
 		{"0.300000000000000000000", below, false},
 		{"0.300000000000000000000", atMost, true},
 		{"-0.300000000000000000001", atLeast, false},

@@ -32,14 +32,17 @@ type IntRule struct {
 	Sensitive  bool
 }
 
-// A NumberRule is what a schema says of a number. A nil rule allows every finite float64.
+// A NumberRule is what a schema says of a number. A nil rule allows every finite float64. Numbers are compared as
+// they are written: a float64 stands for its shortest literal.
 type NumberRule struct {
-	Has        Bounds
-	Min, Max   float64
-	MultipleOf string    // decimal literal, judged in decimal arithmetic; empty: any
-	Enum       []float64 // nil: any
-	Const      bool
-	Sensitive  bool
+	Has      Bounds
+	Min, Max float64
+	// MinText and MaxText are the bounds as decimal literals where Min and Max are others; empty: they are the same.
+	MinText, MaxText string
+	MultipleOf       string    // decimal literal, judged in decimal arithmetic; empty: any
+	Enum             []float64 // nil: any
+	Const            bool
+	Sensitive        bool
 }
 
 // A BoolRule is what a schema says of a boolean. A nil rule allows both.

@@ -86,6 +86,8 @@ func ruleValue(r *ir.Rule) *jen.Statement {
 	case r.Number != nil:
 		v := r.Number
 		bounds(&t, v.Has, jen.Lit(v.Min), jen.Lit(v.Max))
+		t.add(v.MinText != "", "MinText", text(v.MinText))
+		t.add(v.MaxText != "", "MaxText", text(v.MaxText))
 		t.add(v.MultipleOf != "", "MultipleOf", text(v.MultipleOf))
 		t.add(v.Enum != nil, "Enum", jen.Index().Float64().Add(list(v.Enum, func(n float64) jen.Code { return jen.Lit(n) })))
 		t.flag(v.Const, "Const")

@@ -222,6 +222,7 @@ func (b *builder) floatBound(s *dsl.Schema, l limit, r *wire.NumberRule, has, ex
 		exclusive = 0
 	}
 	f, _ := l.value.Float64()
+	text := exactly(l.value, f, literal(s, l.key))
 	beyond := 1 // the side on which an infinite bound leaves nothing
 	if has == wire.Max {
 		beyond = -1
@@ -231,10 +232,18 @@ func (b *builder) floatBound(s *dsl.Schema, l limit, r *wire.NumberRule, has, ex
 		b.errorf(b.at(s, l.key), "use a number within 64 bits", "%s leaves no 64-bit number", l.key)
 	case math.IsInf(f, 0):
 	case has == wire.Min:
-		r.Has, r.Min = r.Has|has|exclusive, f
+		r.Has, r.Min, r.MinText = r.Has|has|exclusive, f, text
 	default:
-		r.Has, r.Max = r.Has|has|exclusive, f
+		r.Has, r.Max, r.MaxText = r.Has|has|exclusive, f, text
 	}
+}
+
+// exactly is the literal of a number that a float64 is not: one stands for its shortest literal.
+func exactly(d decimal, f float64, literal string) string {
+	if shortest, err := parseDecimal(wire.FormatFloat(f)); err == nil && shortest.Cmp(d) == 0 || math.IsInf(f, 0) {
+		return ""
+	}
+	return literal
 }
 
 // numbers are the exact values of enum or const.

@@ -195,6 +195,7 @@ func (s Schema) numberRule() *wire.NumberRule {
 			rule.Has |= wire.ExclusiveMin
 		}
 		rule.Min, _ = lo.Float64()
+		rule.MinText = literal(s.Node, lo, "minimum", "exclusiveMinimum")
 	}
 	if hi, exclusive := s.bound("maximum", "exclusiveMaximum", -1); hi != nil {
 		rule.Has |= wire.Max
@@ -202,6 +203,7 @@ func (s Schema) numberRule() *wire.NumberRule {
 			rule.Has |= wire.ExclusiveMax
 		}
 		rule.Max, _ = hi.Float64()
+		rule.MaxText = literal(s.Node, hi, "maximum", "exclusiveMaximum")
 	}
 	if n, ok := s.Node["multipleOf"].(json.Number); ok {
 		rule.MultipleOf = n.String()
@@ -214,6 +216,18 @@ func (s Schema) numberRule() *wire.NumberRule {
 		}
 	}
 	return rule
+}
+
+// literal is how the schema writes a bound, of which a float64 may be another number.
+func literal(node map[string]any, bound *big.Rat, keywords ...string) string {
+	for _, keyword := range keywords {
+		if n, ok := node[keyword].(json.Number); ok {
+			if d, ok := new(big.Rat).SetString(n.String()); ok && d.Cmp(bound) == 0 {
+				return n.String()
+			}
+		}
+	}
+	return ""
 }
 
 // bound returns the narrower of an inclusive and an exclusive bound; side is 1
