@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/ambit-tools/ambit/dsl"
+	"github.com/ambit-tools/ambit/internal/evolution/inclusion"
 )
 
 func member(s *dsl.Schema, name string) *dsl.Property {
@@ -58,15 +59,12 @@ func (w *walk) object(was, now *dsl.Schema, at string) {
 
 // absent compares what an absent member means.
 func (w *walk) absent(was, now *dsl.Schema, at string) {
-	a, b := "", ""
-	if was.Default != nil {
-		a = was.Default.JSON()
-	}
-	if now.Default != nil {
-		b = now.Default.JSON()
-	}
-	if a != "" && a != b {
-		w.add(now, "default", at, true, false, "the default was %s and is %s", or(a), or(b))
+	switch a, b := was.Default, now.Default; {
+	case a == nil:
+	case b == nil:
+		w.add(now, "default", at, true, false, "the default was %s and is not said", a.JSON())
+	case !inclusion.Equal(a, b):
+		w.add(now, "default", at, true, false, "the default was %s and is %s", a.JSON(), b.JSON())
 	}
 }
 
@@ -175,7 +173,7 @@ func branches(s *dsl.Schema) map[string]*dsl.Schema {
 		}
 		if p := member(b, s.Tag); p != nil {
 			if values, _ := listed(resolved(p.Schema)); len(values) > 0 {
-				out[values[0]] = b
+				out[values[0].JSON()] = b
 			}
 		}
 	}

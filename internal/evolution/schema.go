@@ -2,6 +2,7 @@ package evolution
 
 import (
 	"fmt"
+	"math"
 	"math/big"
 	"slices"
 	"strings"
@@ -109,8 +110,9 @@ func (w *walk) typed(was, now *dsl.Schema, at string) {
 	case !w.types(was, now, at):
 		return
 	}
-	w.values(was, now, at)
-	w.bounds(was, now, at)
+	if !w.values(was, now, at) {
+		w.bounds(was, now, at)
+	}
 	w.object(was, now, at)
 	w.array(was, now, at)
 }
@@ -159,18 +161,23 @@ func taken(yes bool) string {
 	return "refused"
 }
 
-// listed are the values that a schema lists; ok is false when it lists none.
-func listed(s *dsl.Schema) (values []string, ok bool) {
+// listed are the values that a schema lists and takes; ok is false when it lists none, or all there are.
+func listed(s *dsl.Schema) (values []*dsl.Value, ok bool) {
+	all := s.Enum
 	if s.Const != nil {
-		return []string{s.Const.JSON()}, true
+		all = []*dsl.Value{s.Const}
 	}
-	for _, v := range s.Enum {
-		values = append(values, v.JSON())
+	for _, v := range all {
+		if !inclusion.Holds(values, v) {
+			values = append(values, v)
+		}
 	}
-	return values, len(s.Enum) > 0
+	return values, len(all) > 0 && !(s.Type == dsl.TypeBoolean && len(values) == 2)
 }
 
-func (w *walk) values(was, now *dsl.Schema, at string) {
+// values compares the listed values, and reports whether both schemas list them: no other keyword says
+// more of the values then.
+func (w *walk) values(was, now *dsl.Schema, at string) (both bool) {
 	a, hadList := listed(was)
 	b, hasList := listed(now)
 	switch {
@@ -180,39 +187,173 @@ func (w *walk) values(was, now *dsl.Schema, at string) {
 	case !hasList:
 		w.add(now, "type", at, false, true, "values that are not listed are taken")
 	default:
-		if lost := without(a, b); len(lost) > 0 {
+		a, b = taking(was, a), taking(now, b)
+		if lost := withoutValues(a, b); len(lost) > 0 {
 			w.add(now, "enum", at, true, false, "%s is refused", strings.Join(lost, ", ")).code = constants(was) && constants(now)
 		}
-		if more := without(b, a); len(more) > 0 {
+		if more := withoutValues(b, a); len(more) > 0 {
 			w.add(now, "enum", at, false, true, "%s is taken", strings.Join(more, ", "))
 		}
+		return was.Type != dsl.TypeString && now.Type != dsl.TypeString
 	}
+	return false
+}
+
+// taking are the listed values that the bounds of their schema take. Those of texts are compared apart.
+func taking(s *dsl.Schema, values []*dsl.Value) []*dsl.Value {
+	lo, hi, step := lowest(s), highest(s), stepOf(s)
+	return slices.DeleteFunc(slices.Clone(values), func(v *dsl.Value) bool {
+		n := rat(v.Text)
+		return v.Kind == dsl.ValueNumber && n != nil &&
+			(lo.refuses(n, -1) || hi.refuses(n, 1) || step != nil && !new(big.Rat).Quo(n, step).IsInt())
+	})
+}
+
+func withoutValues(list, other []*dsl.Value) (texts []string) {
+	for _, v := range list {
+		if !inclusion.Holds(other, v) {
+			texts = append(texts, v.JSON())
+		}
+	}
+	return texts
 }
 
 func without(list, other []string) []string {
 	return slices.DeleteFunc(slices.Clone(list), func(s string) bool { return slices.Contains(other, s) })
 }
 
+// A limit is the narrower of an inclusive and an exclusive bound of numbers.
+type limit struct {
+	key     string
+	said    string   // as it is written
+	value   *big.Rat // nil: none
+	outside bool     // the value itself is refused
+}
+
+// refuses reports whether a number is beyond the limit in a direction.
+func (l limit) refuses(n *big.Rat, side int) bool {
+	return l.value != nil && (n.Cmp(l.value) == side || l.outside && n.Cmp(l.value) == 0)
+}
+
+func lowest(s *dsl.Schema) limit {
+	return narrower(s, limit{key: "minimum", said: s.Minimum}, limit{key: "exclusiveMinimum", said: s.ExclusiveMinimum, outside: true}, 1)
+}
+
+func highest(s *dsl.Schema) limit {
+	return narrower(s, limit{key: "maximum", said: s.Maximum}, limit{key: "exclusiveMaximum", said: s.ExclusiveMaximum, outside: true}, -1)
+}
+
+// narrower returns what two bounds leave: moved to the next number that the schema takes, if they have a step, and none
+// where every 64-bit integer keeps them.
+func narrower(s *dsl.Schema, reached, passed limit, side int) limit {
+	reached.value, passed.value = rat(reached.said), rat(passed.said)
+	l := reached
+	if passed.value != nil && (l.value == nil || passed.value.Cmp(l.value)*side >= 0) {
+		l = passed
+	}
+	step := stepOf(s)
+	if l.value == nil || step == nil {
+		return l
+	}
+	n := new(big.Rat).Quo(l.value, step)
+	next := new(big.Int).Div(n.Num(), n.Denom()) // Euclidean: the next lower
+	if !n.IsInt() && side > 0 {
+		next.Add(next, big.NewInt(1))
+	} else if n.IsInt() && l.outside {
+		next.Add(next, big.NewInt(int64(side)))
+	}
+	l.value, l.outside = new(big.Rat).Mul(new(big.Rat).SetInt(next), step), false
+	if end := int64(math.MinInt64); s.Type == dsl.TypeInteger && side > 0 && l.value.Cmp(new(big.Rat).SetInt64(end)) <= 0 {
+		return limit{key: l.key}
+	}
+	if end := int64(math.MaxInt64); s.Type == dsl.TypeInteger && side < 0 && l.value.Cmp(new(big.Rat).SetInt64(end)) >= 0 {
+		return limit{key: l.key}
+	}
+	return l
+}
+
+// stepOf is what all numbers of a schema are multiples of; nil for none.
+func stepOf(s *dsl.Schema) *big.Rat {
+	step := rat(s.MultipleOf)
+	if step != nil && step.Sign() <= 0 {
+		return nil
+	}
+	if s.Type == dsl.TypeInteger {
+		if step == nil {
+			return big.NewRat(1, 1)
+		}
+		return new(big.Rat).SetInt(step.Num()) // an integer is a multiple of p/q in lowest terms if it is one of p
+	}
+	return step
+}
+
 func (w *walk) bounds(was, now *dsl.Schema, at string) {
-	low := func(key string, a, b *big.Rat) { w.bound(now, key, at, a, b, 1) }
-	high := func(key string, a, b *big.Rat) { w.bound(now, key, at, a, b, -1) }
-	low("minimum", rat(was.Minimum), rat(now.Minimum))
-	low("exclusiveMinimum", rat(was.ExclusiveMinimum), rat(now.ExclusiveMinimum))
-	high("maximum", rat(was.Maximum), rat(now.Maximum))
-	high("exclusiveMaximum", rat(was.ExclusiveMaximum), rat(now.ExclusiveMaximum))
-	low("minLength", count(was.MinLength), count(now.MinLength))
-	high("maxLength", count(was.MaxLength), count(now.MaxLength))
-	low("minItems", count(was.MinItems), count(now.MinItems))
-	high("maxItems", count(was.MaxItems), count(now.MaxItems))
-	low("minProperties", count(was.MinProperties), count(now.MinProperties))
-	high("maxProperties", count(was.MaxProperties), count(now.MaxProperties))
-	for _, k := range [][3]string{{"pattern", was.Pattern, now.Pattern}, {"format", was.Format, now.Format}, {"multipleOf", was.MultipleOf, now.MultipleOf}} {
+	w.limits(now, at, lowest(was), lowest(now), 1)
+	w.limits(now, at, highest(was), highest(now), -1)
+	w.steps(was, now, at)
+	low := func(key string, a, b *int) { w.bound(now, key, at, least(a), least(b), 1) }
+	high := func(key string, a, b *int) { w.bound(now, key, at, most(a), most(b), -1) }
+	low("minLength", was.MinLength, now.MinLength)
+	high("maxLength", was.MaxLength, now.MaxLength)
+	if len(was.PrefixItems) == 0 || len(now.PrefixItems) == 0 { // a tuple has as many as it has
+		low("minItems", was.MinItems, now.MinItems)
+		high("maxItems", was.MaxItems, now.MaxItems)
+	}
+	low("minProperties", was.MinProperties, now.MinProperties)
+	high("maxProperties", was.MaxProperties, now.MaxProperties)
+	for _, k := range [][3]string{{"pattern", was.Pattern, now.Pattern}, {"format", was.Format, now.Format}} {
 		if k[1] != k[2] {
 			w.add(now, k[0], at, k[2] != "", k[1] != "", "%s was %s and is %s", k[0], or(k[1]), or(k[2]))
 		}
 	}
 	if was.UniqueItems != now.UniqueItems {
 		w.add(now, "uniqueItems", at, now.UniqueItems, was.UniqueItems, "uniqueItems was %t and is %t", was.UniqueItems, now.UniqueItems)
+	}
+}
+
+// limits compares the limits of numbers, of which a value in the direction of side is narrower. What two steps make of
+// one bound is said of the steps.
+func (w *walk) limits(now *dsl.Schema, at string, a, b limit, side int) {
+	if a.key == b.key && a.said == b.said {
+		return
+	}
+	order := 0 // of b to a: 1 is narrower
+	switch {
+	case a.value == nil && b.value == nil:
+	case a.value == nil:
+		order = 1
+	case b.value == nil:
+		order = -1
+	default:
+		if order = b.value.Cmp(a.value) * side; order == 0 && a.outside != b.outside {
+			if order = 1; a.outside {
+				order = -1
+			}
+		}
+	}
+	if order == 0 {
+		return
+	}
+	key, text := b.key, fmt.Sprintf("%s was %s and is %s", b.key, or(a.said), or(b.said))
+	switch {
+	case b.said == "":
+		key, text = a.key, fmt.Sprintf("%s was %s and is not said", a.key, a.said)
+	case a.said != "" && a.key != b.key:
+		text = fmt.Sprintf("%s was %s, and %s is %s", a.key, a.said, b.key, b.said)
+	}
+	w.add(now, key, at, order > 0, order < 0, "%s", text)
+}
+
+// steps compares what numbers have to be multiples of.
+func (w *walk) steps(was, now *dsl.Schema, at string) {
+	if was.MultipleOf == "" && now.MultipleOf == "" {
+		return
+	}
+	a, b := stepOf(was), stepOf(now)
+	multiple := func(of, step *big.Rat) bool { return step == nil || of != nil && new(big.Rat).Quo(of, step).IsInt() }
+	narrows, widens := !multiple(a, b), was.MultipleOf != "" && !multiple(b, a)
+	if narrows || widens {
+		w.add(now, "multipleOf", at, narrows, widens, "multipleOf was %s and is %s", or(was.MultipleOf), or(now.MultipleOf))
 	}
 }
 
@@ -223,7 +364,7 @@ func or(text string) string {
 	return text
 }
 
-// bound compares one bound, of which a value in the direction of sign is narrower.
+// bound compares one bound of a count, of which a value in the direction of sign is narrower.
 func (w *walk) bound(now *dsl.Schema, key, at string, a, b *big.Rat, sign int) {
 	shown := func(r *big.Rat) string {
 		if r == nil {
@@ -249,8 +390,17 @@ func rat(text string) *big.Rat {
 	return r
 }
 
-func count(n *int) *big.Rat {
-	if n == nil {
+// least is a lower bound of a count; nil for one that every count keeps.
+func least(n *int) *big.Rat {
+	if n == nil || *n <= 0 {
+		return nil
+	}
+	return big.NewRat(int64(*n), 1)
+}
+
+// most is an upper bound of a count; nil for one that says nothing (SEMANTICS 7.6).
+func most(n *int) *big.Rat {
+	if n == nil || *n >= math.MaxInt32 {
 		return nil
 	}
 	return big.NewRat(int64(*n), 1)

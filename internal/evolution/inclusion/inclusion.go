@@ -221,5 +221,5 @@ func (c *comparer) disjoint(x, y node) bool {
 
 func disjointValues(x, y node) bool {
 	a, b := x.values(), y.values()
-	return a != nil && b != nil && !slices.ContainsFunc(a, func(v *dsl.Value) bool { return holds(b, v) })
+	return a != nil && b != nil && !slices.ContainsFunc(a, func(v *dsl.Value) bool { return Holds(b, v) })
 }

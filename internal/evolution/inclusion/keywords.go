@@ -174,11 +174,32 @@ func within(a, b node, key, reached, passed string, sign int) bool {
 	if limit == nil {
 		return false
 	}
-	if x := number(a.get(passed)); x != nil && x.Cmp(limit) != -sign {
-		return true
+	if x := number(a.get(passed)); x != nil {
+		if a.onlyWhole() { // the next one is the first that is taken
+			x = new(big.Rat).Add(nearest(x, sign), big.NewRat(int64(sign), 1))
+			return x.Cmp(limit) == sign || key == reached && x.Cmp(limit) == 0
+		}
+		if x.Cmp(limit) != -sign {
+			return true
+		}
 	}
 	x := number(a.get(reached))
 	return x != nil && (x.Cmp(limit) == sign || key == reached && x.Cmp(limit) == 0)
+}
+
+// onlyWhole reports whether the numbers of a schema are integers.
+func (n node) onlyWhole() bool {
+	t := n.get("type")
+	return t != nil && named(t)&fraction == 0
+}
+
+// nearest is the integer that a number is, or the one before it in a direction.
+func nearest(x *big.Rat, sign int) *big.Rat {
+	n := new(big.Int).Div(x.Num(), x.Denom())
+	if sign < 0 && !x.IsInt() {
+		n.Add(n, big.NewInt(1))
+	}
+	return new(big.Rat).SetInt(n)
 }
 
 // number is the value of a number; nil for none, and for one of so many digits that only its
@@ -200,15 +221,16 @@ func number(v *dsl.Value) *big.Rat {
 // listedIn: all values that a lists are listed by b.
 func (c *comparer) listedIn(a, b node) bool {
 	was, now := a.values(), b.values()
-	return was != nil && !slices.ContainsFunc(was, func(v *dsl.Value) bool { return !holds(now, v) && typeOf(v)&c.types(a, 0) != 0 })
+	return was != nil && !slices.ContainsFunc(was, func(v *dsl.Value) bool { return !Holds(now, v) && typeOf(v)&c.types(a, 0) != 0 })
 }
 
-func holds(list []*dsl.Value, v *dsl.Value) bool {
-	return slices.ContainsFunc(list, func(other *dsl.Value) bool { return equal(other, v) })
+// Holds reports whether a list has a value.
+func Holds(list []*dsl.Value, v *dsl.Value) bool {
+	return slices.ContainsFunc(list, func(other *dsl.Value) bool { return Equal(other, v) })
 }
 
-// equal compares values as JSON Schema does: 1 and 1.0 are one value, and members have no order.
-func equal(a, b *dsl.Value) bool {
+// Equal compares values as JSON Schema does: 1 and 1.0 are one value, and members have no order.
+func Equal(a, b *dsl.Value) bool {
 	if a.Kind != b.Kind || len(a.Items) != len(b.Items) || len(a.Members) != len(b.Members) {
 		return false
 	}
@@ -222,13 +244,13 @@ func equal(a, b *dsl.Value) bool {
 		return a.Text == b.Text || x != nil && y != nil && x.Cmp(y) == 0
 	}
 	for i := range a.Items {
-		if !equal(a.Items[i], b.Items[i]) {
+		if !Equal(a.Items[i], b.Items[i]) {
 			return false
 		}
 	}
 	for _, m := range a.Members {
 		other := get(b, m.Name)
-		if other == nil || !equal(m.Value, other) {
+		if other == nil || !Equal(m.Value, other) {
 			return false
 		}
 	}

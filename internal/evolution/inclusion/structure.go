@@ -189,25 +189,25 @@ func (c *comparer) sameKeyword(a, b node, key string) bool {
 		if known && too {
 			return c.sameNode(to, other)
 		}
-		return equal(x, y) && sameText(a.text, b.text)
+		return Equal(x, y) && sameText(a.text, b.text)
 	case key == "$dynamicRef", key == "$id":
-		return equal(x, y) && sameText(a.text, b.text)
+		return Equal(x, y) && sameText(a.text, b.text)
 	case key == "required":
 		return contains(texts(x), texts(y)) && contains(texts(y), texts(x))
 	case key == "type":
 		return named(x) == named(y)
 	}
-	return equal(x, y)
+	return Equal(x, y)
 }
 
 // sameText compares all that references of names may lead to.
 func sameText(a, b *text) bool {
-	if a.root == nil || b.root == nil || !equal(a.root, b.root) || len(a.names.file.Types) != len(b.names.file.Types) {
+	if a.root == nil || b.root == nil || !Equal(a.root, b.root) || len(a.names.file.Types) != len(b.names.file.Types) {
 		return false
 	}
 	for i, t := range a.names.file.Types {
 		other := b.names.file.Types[i]
-		if t.Name != other.Name || t.Document == nil || other.Document == nil || !equal(t.Document.Root, other.Document.Root) {
+		if t.Name != other.Name || t.Document == nil || other.Document == nil || !Equal(t.Document.Root, other.Document.Root) {
 			return false
 		}
 	}
