@@ -196,7 +196,7 @@ func (p *parser) parseType(n *node, w *schemaWork) {
 
 func (p *parser) oneType(n *node) Type {
 	if n.kind == nodeNull || n.isText("null") {
-		p.report(n.pos, `write [T, "null"] for a value that may be null`, "type: null alone is not supported here")
+		p.report(n.pos, `write "null" in quotes, or [T, "null"] for a value that may be null`, "type: null is not a text here")
 		return ""
 	}
 	return Type(p.choice(n, "type", typeNames...))
@@ -249,7 +249,11 @@ func (p *parser) parseProperties(n *node, w *schemaWork) {
 	}
 	for _, e := range n.pairs[:min(len(n.pairs), maxProperties)] {
 		if e.name == "" || strings.ContainsFunc(e.name, isControl) {
-			p.report(e.key, "give it a name without control characters", "property name %s is not allowed", quote(e.name))
+			hint := "give it a name without control characters"
+			if e.name == "" {
+				hint = "give it a name"
+			}
+			p.report(e.key, hint, "property name %s is not allowed", quote(e.name))
 		}
 		if e.name == "required" && e.val.kind == nodeList {
 			p.report(e.key, "move it out of properties, beside them", "%s: properties holds required, a list of names", w.owner)

@@ -39,7 +39,7 @@ func (p *parser) load(src []byte) *node {
 	doc, second, err := yamldoc.Decode([]byte(text))
 	switch {
 	case err != nil:
-		p.syntaxError(err)
+		p.syntaxError(text, err)
 		return nil
 	case doc == nil || len(doc.Content) == 0:
 		p.report(Pos{}, `start with "ambit: v1"`, "the file is empty")
@@ -112,8 +112,8 @@ func (p *parser) alias(pos Pos, name string) {
 }
 
 // syntaxError reports an error of the YAML reader, which names a line at most.
-func (p *parser) syntaxError(err error) {
-	at, what := yamldoc.Fault(err)
+func (p *parser) syntaxError(text string, err error) {
+	at, what := yamldoc.FaultIn([]byte(text), err)
 	pos := Pos{Line: max(at, 1), Col: 1}
 	if alias := unknownAnchor.FindStringSubmatch(what); alias != nil {
 		p.unknownAlias(alias[1])
@@ -123,7 +123,12 @@ func (p *parser) syntaxError(err error) {
 	line := p.src.lines[pos.Line-1]
 	pos.Col += len(line) - len(strings.TrimLeft(line, " "))
 	hint := "look at this line and the ones beside it"
-	switch {
+	switch mark := question(line); {
+	case what == "did not find expected key", what == "did not find expected '-' indicator":
+		hint = "indent it as far as those beside it"
+	case strings.HasPrefix(what, "did not find expected ','") && mark > 0:
+		hint = `quote a text that contains "?" inside of {} or []`
+		pos.Col = mark
 	case strings.Contains(what, "mapping values are not allowed"):
 		hint = `indent the line as far as those beside it, or quote a text that contains ": "`
 	case strings.Contains(what, "cannot start any token") && strings.Contains(line, "\t"):
@@ -133,6 +138,32 @@ func (p *parser) syntaxError(err error) {
 		pos = p.indentedByTab(pos)
 	}
 	p.report(pos, hint, "not valid YAML: %s", what)
+}
+
+// question returns the column of a question mark in a text without quotes, inside of {} or [] and behind other
+// characters of it; 0 for none.
+func question(line string) int {
+	var quoted rune
+	before, col, inside := ' ', 0, false
+	for _, r := range line {
+		col++
+		switch {
+		case quoted != 0:
+			if r == quoted {
+				quoted = 0
+			}
+		case (r == '"' || r == '\'') && strings.ContainsRune(" ,:{[", before):
+			quoted = r
+		case r == '#' && before == ' ':
+			return 0
+		case r == '?' && inside && !strings.ContainsRune("{[,", before):
+			return col
+		case r == '{' || r == '[':
+			inside = true
+		}
+		before = r
+	}
+	return 0
 }
 
 // indentedByTab finds the tab that the YAML reader met in the indentation of a

@@ -95,7 +95,7 @@ func (r *reader) load(src []byte) *node {
 	doc, second, err := yamldoc.Decode([]byte(text))
 	switch {
 	case err != nil:
-		r.syntax(err)
+		r.syntax(text, err)
 		return nil
 	case doc == nil || len(doc.Content) == 0:
 		r.report(dsl.Pos{}, `start with "scenarios: v1"`, "the file is empty")
@@ -106,8 +106,8 @@ func (r *reader) load(src []byte) *node {
 	return r.convert(doc.Content[0], 1)
 }
 
-func (r *reader) syntax(err error) {
-	line, what := yamldoc.Fault(err)
+func (r *reader) syntax(text string, err error) {
+	line, what := yamldoc.FaultIn([]byte(text), err)
 	r.report(dsl.Pos{Line: line}, "look at this line and the ones beside it", "not valid YAML: %s", what)
 }
 
