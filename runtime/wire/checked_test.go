@@ -76,6 +76,19 @@ var checks = []struct{ schema, values string }{
 		"é" => /x: minLength: want at least 2 characters, have 1
 		"éééé" => /x: maxLength: want at most 3 characters, have 4
 		"ab" => /x: pattern: want a match of ^é, have "ab"`},
+	{`{anyOf: [{oneOf: [{type: object, properties: {type: {const: page}, page: {type: string}}, required: [type, page]},
+  {type: object, properties: {type: {const: root}}, required: [type]}]}, {type: string}]}`, `
+		{"type":"page","page":"a"}
+		"a"
+		{"page":"a"} => /x: anyOf: want a member "type" that is "page" (anyOf/0/oneOf/0, the nearest branch); or string; or a member "type" that is "root", have object
+		{"type":"page","page":7} => /x: anyOf: want in "page" string (anyOf/0/oneOf/0, the nearest branch); or string; or in "type" "root", have object
+		{} => /x: anyOf: want string; or a member "type" that is "page"; or a member "type" that is "root", have object
+		7 => /x: anyOf: want object; or string, have 7`},
+	{`{oneOf: [{anyOf: [{anyOf: [{type: integer, minimum: 5}, {type: boolean}]}, {type: "null"}]}, {type: string, minLength: 3}]}`, `
+		5
+		"abc"
+		3 => /x: oneOf: want at least 5 (oneOf/0/anyOf/0/anyOf/0, the nearest branch); or null; or string; or boolean, have 3
+		"a" => /x: oneOf: want at least 3 characters (oneOf/1, the nearest branch); or null; or integer; or boolean, have "a"`},
 	{`{format: date, anyOf: [{type: string}]}`, `
 		"2026-11-23"
 		"today" => /x: format: want date, have "today"`},
@@ -161,7 +174,7 @@ var checks = []struct{ schema, values string }{
 	{`{anyOf: [{$ref: "#/types/Closed"}, {$ref: "#/types/Deep"}]}`, `
 		{"a":1}
 		[1,[2]]
-		{"b":1} => /x: anyOf: want in "b" only "a"; or a value of one of 2 schemas, have object`},
+		{"b":1} => /x: anyOf: want in "b" only "a" (anyOf/0, the nearest branch); or array; or integer, have object`},
 	{`{$id: "https://example.com/tree", $dynamicAnchor: node, type: object, properties: {next: {$dynamicRef: "#node"}, v: {type: integer}}}`, `
 		{"next":{"next":{"v":1}}}
 		{"next":{"v":"a"}} => /x/next/v: type: want integer, have string`},

@@ -182,7 +182,7 @@ func (c *checker) any(id, v int, in *scope, seen *evaluated) bool {
 			why = c.because(why, len(n.Any))
 		}
 	}
-	return found || c.failUnion(failAny, id, v, why)
+	return found || c.failUnion(failAny, id, v, in, why)
 }
 
 // one reports whether a value fits exactly one of the branches.
@@ -202,7 +202,7 @@ func (c *checker) one(id, v int, in *scope, seen *evaluated) bool {
 			first = i
 		}
 	}
-	return first >= 0 || c.failUnion(failOne, id, v, why)
+	return first >= 0 || c.failUnion(failOne, id, v, in, why)
 }
 
 // because adds the failure of the last trial to those of so many branches.

@@ -80,24 +80,144 @@ func (c *checker) fail(f failure) bool {
 }
 
 // failUnion notes that a value fits no branch: it lists what they want, the shortest
-// first, five at most.
-func (c *checker) failUnion(what failureKind, id, v int, why []failure) bool {
+// first, five at most. Of a branch that is a union itself it lists what the branches of that want, and
+// the branch that the value is nearest to comes first, with its place in the schema.
+func (c *checker) failUnion(what failureKind, id, v int, in *scope, why []failure) bool {
 	const most = 5
 	if c.trials > 0 || c.notes.full() {
 		return c.fail(failure{what: what, node: id, value: v})
 	}
-	wants := make([]string, len(why))
+	var all []tried
+	nested := false
 	for i, f := range why {
-		wants[i] = c.place(f, v) + c.expected(f)
+		at := failureKeywords[what] + "/" + strconv.Itoa(i)
+		before := len(all)
+		all = c.unfold(all, branchOf(&c.schema.Nodes[id-1], what, i), v, in, f, at)
+		nested = nested || len(all) > before+1 || all[before].at != at
+	}
+	wants := make([]string, len(all))
+	for i, b := range all {
+		if wants[i] = c.place(b.why, v) + c.expected(b.why); nested {
+			wants[i] += c.constantOf(b.why)
+		}
+	}
+	first := -1
+	if nested {
+		first = c.nearest(all, v)
+	}
+	near := ""
+	if first >= 0 {
+		near = wants[first] + " (" + all[first].at + ", the nearest branch)"
+		wants = slices.DeleteFunc(wants, func(want string) bool { return want == wants[first] })
 	}
 	slices.SortStableFunc(wants, func(a, b string) int { return len(a) - len(b) })
 	wants = slices.Compact(wants)
+	if near != "" {
+		wants = slices.Insert(wants, 0, near)
+	}
 	text := strings.Join(wants[:min(most, len(wants))], "; or ")
 	if len(wants) > most {
 		text += "; or " + strconv.Itoa(len(wants)-most) + " more"
 	}
 	c.notes.note(c.at(v), false, failureKeywords[what], cut(text, maxWants), c.shown(v))
 	return false
+}
+
+// A tried is a branch that a value does not fit, with its place in the schema.
+type tried struct {
+	node int
+	at   string // anyOf/0/oneOf/1
+	why  failure
+}
+
+// maxTried is how many branches of unions inside of each other are looked at for one violation.
+const maxTried = 64
+
+func branchOf(n *Node, what failureKind, i int) int {
+	if what == failAny {
+		return n.Any[i]
+	}
+	return n.One[i]
+}
+
+// unfold adds a branch that a value does not fit or, where that is a union of the same value, the branches of that.
+func (c *checker) unfold(all []tried, id, v int, in *scope, f failure, at string) []tried {
+	n := c.node0(f)
+	branches := n.Any
+	if f.what == failOne {
+		branches = n.One
+	}
+	if f.what != failAny && f.what != failOne || f.value != v || len(all)+len(branches) > maxTried {
+		return append(all, tried{id, at, f})
+	}
+	for i, b := range branches {
+		if c.branch(b, v, in, nil) {
+			continue // of a oneOf that other branches fit, too
+		}
+		all = c.unfold(all, b, v, in, c.last, at+"/"+failureKeywords[f.what]+"/"+strconv.Itoa(i))
+	}
+	return all
+}
+
+// nearest returns the branch that a value comes nearest to fitting, -1 where two are alike: by its type, by the constants of
+// its members, by how many of its members the branch describes.
+func (c *checker) nearest(all []tried, v int) int {
+	best, score, alone := -1, 0, false
+	for i, b := range all {
+		near := 1 + c.described(b.node, v)
+		switch {
+		case b.why.value == v && b.why.what == failType, b.why.what == failNever:
+			near = 0
+		case b.why.what != failEnum:
+			near += 1 << 20
+		}
+		if near > score {
+			best, score, alone = i, near, true
+		} else if near == score {
+			alone = false
+		}
+	}
+	if !alone {
+		return -1
+	}
+	return best
+}
+
+// described is how many members of an object a node describes, or what it refers to.
+func (c *checker) described(id, v int) int {
+	if c.tape.cells[v].kind != TypeObject {
+		return 0
+	}
+	for range 100 {
+		n := &c.schema.Nodes[id-1]
+		if len(n.Properties) > 0 || n.Ref == 0 {
+			count := 0
+			for _, p := range n.Properties {
+				if c.find(v, p.Name).cell > 0 {
+					count++
+				}
+			}
+			return count
+		}
+		id = n.Ref
+	}
+	return 0
+}
+
+// constantOf is what a missing member has to be, where that is a constant.
+func (c *checker) constantOf(f failure) string {
+	if f.what != failRequired {
+		return ""
+	}
+	n := c.node0(f)
+	part := c.schema.prepared[max(f.node-1, 0)].index[n.Required[f.arg]]
+	if part == 0 || c.schema.Nodes[part-1].Enum == nil {
+		return ""
+	}
+	if p := &c.schema.Nodes[part-1]; p.Const {
+		return " that is " + clip(p.Enum[0])
+	}
+	return " that is one of " + values(c.schema.Nodes[part-1].Enum)
 }
 
 // maxWants is how many characters what the branches of a union want may have.
