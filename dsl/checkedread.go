@@ -84,6 +84,15 @@ func (p *parser) checkedKeyword(n *node, e pair, owner string) bool {
 		if p.isList(v, "enum") && len(v.items) == 0 {
 			p.warn("no_value", v.pos, "list the allowed values", "%s: an empty enum allows no value", owner)
 		}
+		seen := make(map[string]bool)
+		for _, item := range v.items {
+			value := p.value(item)
+			if key := canonical(value); seen[key] {
+				p.warn("repeated", value.Pos, "remove one of them", "enum holds %s twice", shownValue(value))
+			} else {
+				seen[key] = true
+			}
+		}
 	case "const", "default":
 	case "required":
 		p.memberNames(v, "required")

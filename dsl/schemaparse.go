@@ -222,7 +222,7 @@ func (p *parser) parseEnum(n *node, w *schemaWork) {
 	for _, v := range p.values(n, "enum") {
 		key := canonical(v)
 		if seen[key] {
-			p.report(v.Pos, "remove one of them", "enum holds %s twice", shownValue(v))
+			p.warn("repeated", v.Pos, "remove one of them", "enum holds %s twice", shownValue(v))
 			continue
 		}
 		seen[key] = true

@@ -103,3 +103,33 @@ func TestOddMembersStayClosed(t *testing.T) {
 	}
 	assert.False(t, f.Tools[0].Input.property("x").Schema.Checked)
 }
+
+// TestRepeatedValues holds that every enum is taken that says a value twice, with a warning, and by the schema for editors too.
+func TestRepeatedValues(t *testing.T) {
+	text := []byte(`ambit: v1
+package: shop
+tools:
+  buy:
+    version: 1.0.0
+    description: Buy something.
+    input:
+      type: object
+      properties:
+        a: {description: A., enum: [1, "x", 1]}
+        b: {description: B., type: [string, integer], enum: [1, "x", 1.0]}
+        c: {description: C., type: string, enum: []}
+        d: {description: D., type: integer, enum: [1, 2, 1e0]}
+        e: {description: E., enum: [{a: 1, b: 2}, {b: 2, a: 1.0}]}
+    output: {type: object, properties: {}}
+`)
+	f, err := Parse("tools.yaml", text)
+	require.NoError(t, err)
+	var got []string
+	for _, w := range f.Warnings {
+		got = append(got, w.Error())
+	}
+	assert.Equal(t, []string{
+		"tools.yaml:10:45: enum holds 1 twice", "tools.yaml:11:70: enum holds 1.0 twice", `tools.yaml:12:50: property "c": an empty enum allows no value`,
+		"tools.yaml:13:58: enum holds 1e0 twice", "tools.yaml:14:51: enum holds an object twice",
+	}, got)
+}

@@ -198,7 +198,9 @@ func groupSchema() *jsonschema.Schema {
 	return anyOf(textLike(labelName.String()), listOf(textLike(labelName.String())))
 }
 func valuesSchema() *jsonschema.Schema {
-	return listOf(jsonschema.TrueSchema)
+	s := listOf(jsonschema.TrueSchema)
+	s.UniqueItems, s.MinItems = false, nil // a warning says so
+	return s
 }
 func branchesSchema() *jsonschema.Schema {
 	s := listOf(additionalSchema())

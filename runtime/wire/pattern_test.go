@@ -173,3 +173,19 @@ func TestSpansAgainstRE2(t *testing.T) {
 	}
 	assert.Greater(t, lowered, patterns/8)
 }
+
+// TestPatternsThatECMARefuses holds that a pattern is refused which Go takes and ECMA-262 does not, since those who read the
+// published schema refuse it.
+func TestPatternsThatECMARefuses(t *testing.T) {
+	for src, want := range map[string]string{
+		"^*a": "repeats an assertion", "a|b{2}$?": "repeats an assertion", `\b+`: "repeats an assertion", `a\B{2}`: "repeats an assertion", "(?:^)$*": "repeats an assertion",
+		"(?<n>a)(?<n>b)": "is that of another group", "(?<n>a)(?=(?<n>b))": "is that of another group", "(?<1n>a)": "is no name", "(?<a-b>c)": "is no name",
+	} {
+		_, err := wire.CompilePattern(src)
+		require.ErrorContains(t, err, want, src)
+	}
+	for _, src := range []string{"(?:^)*a", "(?<n>a)(?<m>b)", "(?<$né_1>a)", `\^*a`, "[$^]*", "^a$"} {
+		_, err := wire.CompilePattern(src)
+		require.NoError(t, err, src)
+	}
+}

@@ -18,7 +18,7 @@ func Translate(src string) (re2 string, looks []Look, spans []Span, err error) {
 	if !utf8.ValidString(src) {
 		return "", nil, nil, fmt.Errorf("pattern %q is not UTF-8", src)
 	}
-	e := ecma{src: src, left: maxLooks}
+	e := ecma{src: src, left: maxLooks, names: map[string]bool{}}
 	if err := e.rewrite(); err != nil {
 		return "", nil, nil, fmt.Errorf("pattern %q: %w", src, err)
 	}
@@ -69,9 +69,12 @@ type ecma struct {
 	i     int
 	out   strings.Builder
 	looks []Look
-	depth int  // groups that are open
-	inner bool // it is what is in a look-around, and ends with it
-	left  int  // how many more look-arounds it may have
+	depth int             // groups that are open
+	inner bool            // it is what is in a look-around, and ends with it
+	left  int             // how many more look-arounds it may have
+	names map[string]bool // of groups, also in what is around
+	// bare says that an assertion stands before the cursor, which ECMA-262 does not repeat.
+	bare bool
 }
 
 const (
@@ -98,6 +101,10 @@ func (e *ecma) rest() string { return e.src[e.i:] }
 func (e *ecma) rewrite() error {
 	for e.i < len(e.src) {
 		var err error
+		bare := e.bare
+		if e.bare = false; bare && strings.IndexByte("*+?{", e.src[e.i]) >= 0 {
+			return errors.New(e.here("repetition operator") + " repeats an assertion: leave it out")
+		}
 		switch c := e.src[e.i]; c {
 		case ')':
 			if e.depth == 0 && e.inner {
@@ -118,6 +125,7 @@ func (e *ecma) rewrite() error {
 			e.i++
 			e.out.WriteString(`[^\n\r\x{2028}\x{2029}]`)
 		case '*', '+', '?', '|', '^', '$':
+			e.bare = c == '^' || c == '$'
 			e.i++
 			e.out.WriteByte(c)
 		default:
@@ -154,7 +162,7 @@ func (e *ecma) look(prefix string, behind, not bool) error {
 	if e.left == 0 {
 		return fmt.Errorf("the pattern has more than %d look-arounds", maxLooks)
 	}
-	in := ecma{src: e.src, i: e.i + len(prefix), inner: true, left: e.left - 1}
+	in := ecma{src: e.src, i: e.i + len(prefix), inner: true, left: e.left - 1, names: e.names}
 	err := in.rewrite()
 	if e.left = in.left; err != nil {
 		return err
@@ -167,6 +175,8 @@ func (e *ecma) look(prefix string, behind, not bool) error {
 	e.out.WriteString("()")
 	return nil
 }
+
+var groupName = regexp.MustCompile(`^[\pL\p{Nl}$_][\pL\p{Nl}\p{Mn}\p{Mc}\p{Nd}\p{Pc}$\x{200C}\x{200D}]*$`)
 
 // group rewrites the beginning of a group: nothing needs its capture.
 func (e *ecma) group() error {
@@ -184,6 +194,14 @@ func (e *ecma) group() error {
 		if skip = strings.IndexByte(rest, '>') + 1; skip <= len("(?<>") {
 			return errors.New(e.here("group name") + " is missing: write (?<name>...)")
 		}
+		name := rest[len("(?<") : skip-1]
+		switch {
+		case !groupName.MatchString(name):
+			return errors.New(e.here("group name") + " is no name: write letters, digits, _ and $, no digit first")
+		case e.names[name]:
+			return errors.New(e.here("group name") + " is that of another group: rename one of them")
+		}
+		e.names[name] = true
 	case strings.HasPrefix(rest, "(?"):
 		return errors.New(e.here("group modifier") + " is not supported: only (...), (?:...) and (?<name>...) are")
 	}
@@ -211,6 +229,7 @@ func (e *ecma) escape() error {
 	if len(e.rest()) > 1 {
 		switch c := e.rest()[1]; {
 		case c == 'b' || c == 'B':
+			e.bare = true
 			e.out.WriteString(e.rest()[:2])
 			e.i += 2
 			return nil
