@@ -190,11 +190,11 @@ func (r *reader) parseUndo(n *node) operation {
 	return u
 }
 
-// id reads who answers.
+// id reads who answers. A group is let through, since the executor rejects what it answers.
 func (r *reader) id(n *node, key string, by *operator.Actor) {
 	by.Method = operator.Code
 	r.string(n, key, &by.ID)
-	if err := operator.CheckID(by.ID); n.kind == kindString && by.ID != "" && err != nil {
+	if err := operator.CheckApprover(by.ID); n.kind == kindString && by.ID != "" && err != nil {
 		r.report(n.pos, "a member of a group is an id with groups: [NAME]", "%s: %s", key, err)
 	}
 }

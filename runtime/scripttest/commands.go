@@ -187,7 +187,10 @@ func groups(by *operator.Actor, arg string) bool {
 
 // decide answers the request of a call.
 func (s *script) decide(ts *testscript.TestScript, neg bool, call string, a action.Answer) {
-	ts.Check(a.By.Check())
+	ts.Check(operator.CheckApprover(a.By.ID)) // the executor rejects what a group answers
+	for _, name := range a.By.Groups {
+		ts.Check(operator.CheckGroup(name))
+	}
 	id := s.requests[call]
 	if q, ok := s.exec.Request(id); ok {
 		a.Binding = q.Binding // the approver has looked
