@@ -3,11 +3,13 @@ package lint
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/open-policy-agent/opa/v1/ast"
 	"github.com/open-policy-agent/opa/v1/types"
 
 	"github.com/ambit-tools/ambit/internal/rego/policydir"
+	"github.com/ambit-tools/ambit/policies"
 	"github.com/ambit-tools/ambit/policies/lint/internal/places"
 )
 
@@ -37,13 +39,25 @@ func (c *Checked) lintTypes(errs *policydir.Errors) {
 				if badType(entryType(c.Compiler, r), f) == nil {
 					continue
 				}
+				message := fmt.Sprintf("%q of %s must be %s, and is ", f.Name, policydir.RuleName(r), f.Kind)
+				if said(*errs, r, message) {
+					continue
+				}
 				// One of the rules is wrong: ownType checks each by itself.
 				if bad := badType(c.ownType(r), f); bad != nil {
-					errs.Add(r.Location, fmt.Sprintf("%q of %s must be %s, and is %v", f.Name, policydir.RuleName(r), f.Kind, bad), f.Kind.Remedy())
+					errs.Add(r.Location, message+fmt.Sprint(bad), f.Kind.Remedy())
 				}
 			}
 		}
 	}
+}
+
+// said says that an error about a rule was found already.
+func said(errs policydir.Errors, r *ast.Rule, message string) bool {
+	last := r.Location.Row + strings.Count(string(r.Location.Text), "\n")
+	return slices.ContainsFunc(errs, func(d *policies.Diagnostic) bool {
+		return d.File == r.Location.File && d.Line >= r.Location.Row && d.Line <= last && strings.HasPrefix(d.Message, message)
+	})
 }
 
 // computed returns the members of a rule's entry that are not written out.

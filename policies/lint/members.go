@@ -12,7 +12,7 @@ import (
 
 // members checks an index of a part of the arguments in packages that are not a
 // tool's: a member that no tool has is undefined, and what depends on it never
-// happens. In a tool's package OPA's type checker finds it.
+// happens. In a tool's package OPA's type checker finds it, but not behind object.get.
 func (l *valueLint) members(base values.Set, index *ast.Term, f *values.Frame) {
 	parts := base.Parts()
 	if len(parts) == 0 || !ast.IsScalar(index.Value) && !isVar(index) {
@@ -39,9 +39,6 @@ func (l *valueLint) memberOf(parts []values.InputPart, name *ast.Term, f *values
 		at = f.Rule.Location
 	}
 	for _, p := range parts {
-		if !p.Frame.Shared() {
-			continue
-		}
 		switch note := l.notes.at("member "+name.String(), at); {
 		case p.IsFacts():
 			l.fact(note, p, name, at)
@@ -79,7 +76,11 @@ func (l *valueLint) fact(note *note, p values.InputPart, name *ast.Term, at *ast
 	case l.IsTool(text), p.Frame.Tools.Foreign: // the name that is compared is warned of
 		note.fine = true
 	default:
-		note.wrong(at, message, toolHint(text, l.Tools))
+		hint := toolHint(text, l.Tools)
+		if tool, as := l.Called(text); tool != "" {
+			hint = fmt.Sprintf("write %q: %s is %s of it", tool, text, as)
+		}
+		note.wrong(at, message, hint)
 	}
 }
 
@@ -95,7 +96,7 @@ func (l *valueLint) got(object, key *ast.Term, f *values.Frame) {
 	for _, index := range path {
 		for _, p := range base.Parts() {
 			name, ok := index.Value.(ast.String)
-			if !ok || !p.Frame.Shared() || index.Location == nil {
+			if !ok || index.Location == nil {
 				continue
 			}
 			note := l.notes.at("got "+index.String(), index.Location)
@@ -104,6 +105,9 @@ func (l *valueLint) got(object, key *ast.Term, f *values.Frame) {
 				l.fact(note, p, index, index.Location)
 			case len(p.Path) == 0 || !p.Path[0].Equal(ast.StringTerm("args")) || !p.ClosedFor(index):
 				note.fine = true
+			case !p.Frame.Shared(): // the arguments are those of this tool
+				message, hint := l.noMember(p, index)
+				note.wrong(index.Location, message, hint)
 			case similar(string(name), p.At.Names()) != "":
 				message, hint := l.noMember(p, index)
 				note.unsure(index.Location, codeForeignName, message, hint)

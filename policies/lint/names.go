@@ -3,6 +3,7 @@ package lint
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/open-policy-agent/opa/v1/ast"
 
@@ -11,30 +12,93 @@ import (
 	"github.com/ambit-tools/ambit/policies/lint/internal/values"
 )
 
-// comparison checks constants that are compared with a part of the input, also
-// through locals and rules: a value that the part never has makes the comparison
-// always the same.
+// comparison checks constants that are compared with a part of the input, with what rules answer or with what a
+// function makes, also through locals and rules: a value that these never have makes the comparison always the same.
 func (l *valueLint) comparison(x, y *ast.Term, e *ast.Expr, f *values.Frame) {
 	if l.Defines(x, e, f) || l.Defines(y, e, f) {
 		return
 	}
 	left, right := l.Side(x, f, e), l.Side(y, f, e)
-	l.compared(left, right.Constants(), f)
-	l.compared(right, left.Constants(), f)
+	c := comparing{x: x, y: y, e: e, f: f, ordering: ordering(e)}
+	l.compared(left, right.Constants(), c)
+	l.compared(right, left.Constants(), c)
+	l.apart(left, right, c)
 	l.destructured(x, right, f)
 	l.destructured(y, left, f)
 }
 
-// membership checks constants that a part of the input is looked for among.
+// A comparing is an expression that compares.
+type comparing struct {
+	x, y     *ast.Term
+	e        *ast.Expr // nil: a function is called with a value
+	f        *values.Frame
+	ordering bool
+}
+
+// ordering says that an expression asks which of two values is greater.
+func ordering(e *ast.Expr) bool {
+	terms, _ := e.Terms.([]*ast.Term)
+	switch terms[0].String() {
+	case "gt", "gte", "lt", "lte":
+		return true
+	}
+	return false
+}
+
+// writes says that a constant stands in the expression itself.
+func (c comparing) writes(t *ast.Term) bool {
+	if c.e == nil {
+		return true
+	}
+	found := false
+	ast.WalkTerms(c.e, func(other *ast.Term) bool {
+		found = found || other == t
+		return found
+	})
+	return found
+}
+
+// apart checks that two sides of a comparison can be of one kind, where neither is a constant.
+func (l *valueLint) apart(left, right values.Set, c comparing) {
+	kl, kr := l.Kinds(left), l.Kinds(right)
+	if kl&kr != 0 || len(left.Constants()) == len(left.Candidates()) && len(right.Constants()) == len(right.Candidates()) || c.e.Location == nil {
+		return
+	}
+	if !c.ordering && (isWrittenNull(left, c) || isWrittenNull(right, c)) {
+		return
+	}
+	at, check := c.e.Location, "kinds"
+	for _, side := range []values.Set{right, left} {
+		if all, ok := side.AllConstants(); ok && l.Where(all[0]) != nil {
+			at, check = l.Where(all[0]), "value"
+			break
+		}
+	}
+	l.notes.at(check, at).wrong(at, fmt.Sprintf("%s is %v, and it is compared with %v", shownSide(c.x, left, c.f), kl, kr), fmt.Sprintf("compare it with %v", kl))
+}
+
+// isWrittenNull says that a side of a comparison is the null that a policy writes: what may be absent is compared with it.
+func isWrittenNull(s values.Set, c comparing) bool {
+	all, ok := s.AllConstants()
+	return ok && len(all) == 1 && all[0].Value.Compare(ast.NullValue) == 0 && !all[0].InData()
+}
+
+// membership checks constants that a part of the input is looked for among, and that there is something to look in.
 func (l *valueLint) membership(wanted, among *ast.Term, e *ast.Expr, f *values.Frame) {
 	left, right := l.Side(wanted, f, e), l.Side(among, f, e)
-	l.compared(left, l.Elements(right).Constants(), f)
-	l.compared(right.Each(func(c values.Candidate) values.Set {
+	if !l.hasElements(left, right, among, e, f) {
+		return
+	}
+	c := comparing{x: wanted, y: among, e: e, f: f}
+	l.compared(left, l.Elements(right).Constants(), c)
+	elements := right.Each(func(c values.Candidate) values.Set {
 		if p, ok := c.(values.InputPart); ok && p.At.Kinds() == schema.ObjectKind {
 			return values.Anything() // values of an object: names among them are found as they are written
 		}
 		return l.Elements(values.Only(c))
-	}), left.Constants(), f)
+	})
+	l.compared(elements, left.Constants(), c)
+	l.apart(left, elements, c)
 	for _, part := range right.PartsNamed() {
 		for _, name := range left.Constants() {
 			if _, isText := name.Value.(ast.String); isText {
@@ -42,6 +106,30 @@ func (l *valueLint) membership(wanted, among *ast.Term, e *ast.Expr, f *values.F
 			}
 		}
 	}
+}
+
+// hasElements checks what in looks into: a text and a number have no elements.
+func (l *valueLint) hasElements(wanted, among values.Set, t *ast.Term, e *ast.Expr, f *values.Frame) bool {
+	const collections = schema.ArrayKind | schema.SetKind | schema.ObjectKind
+	kinds := l.Kinds(among)
+	at := e.Location
+	if all, ok := among.AllConstants(); ok && l.Where(all[0]) != nil {
+		at = l.Where(all[0])
+	}
+	if at == nil {
+		return true
+	}
+	note := l.notes.at("in", at)
+	if kinds&collections != 0 {
+		note.fine = true
+		return true
+	}
+	what, hint := shownSide(t, among, f), "write a list or a set"
+	if kinds == schema.StringKind {
+		hint = fmt.Sprintf("write contains(%s, ...) to look for a part of a text, == to compare with it, or make it a list", what)
+	}
+	note.wrong(at, fmt.Sprintf("%s is %v, which has no elements: in never finds anything there", what, kinds), hint)
+	return false
 }
 
 // lookup checks the keys of a table that a part of the input is the index of: a
@@ -53,7 +141,7 @@ func (l *valueLint) lookup(table values.Set, index *ast.Term, f *values.Frame) {
 	if _, ok := l.Values(index, f).AllParts(); !ok {
 		return
 	}
-	l.compared(l.Values(index, f), l.Keys(table).Constants(), f)
+	l.compared(l.Values(index, f), l.Keys(table).Constants(), comparing{f: f})
 }
 
 // namedKeys returns the names by which the policies index something themselves.
@@ -88,26 +176,118 @@ func (l *valueLint) namedKeys() map[string]bool {
 	return l.indexed
 }
 
-// compared checks constants that are compared with what can be a part of the
-// input. A constant that is compared with anything else too is no mistake.
-func (l *valueLint) compared(with values.Set, constants []values.Constant, f *values.Frame) {
-	parts, ok := with.AllParts()
+// compared checks constants that are compared with what a term can be. A constant that is compared with anything
+// else too is no mistake. What rules answer is one of several values, and a list of constants may be for several
+// rules: a constant of such a list is a mistake only where none of them is ever answered.
+func (l *valueLint) compared(with values.Set, constants []values.Constant, in comparing) {
+	if len(constants) == 0 {
+		return
+	}
+	parts := with.Parts()
+	closed := len(parts) > 0 || slices.ContainsFunc(with.Candidates(), func(c values.Candidate) bool { _, ok := c.(values.Made); return ok })
+	some := slices.ContainsFunc(constants, func(c values.Constant) bool { possible, _ := l.can(c, with, in); return possible })
 	for _, c := range constants {
 		note := l.notes.at("value", l.Where(c))
+		possible, judged := l.can(c, with, in)
 		switch {
 		case c.IsKey() && l.namedKeys()[textOf(c)]: // such as limits.default
-		case !ok && len(with.Constants()) == 0 || slices.ContainsFunc(parts, func(p values.InputPart) bool { return l.possible(c, p) }):
+		case with.Open() || len(with.Candidates()) == 0:
+			if len(with.Constants()) == 0 {
+				note.fine = true
+			}
+		case possible && judged:
 			note.fine = true
-		case ok:
-			l.impossible(note, c, parts[0], constants, f)
+		case possible || !judged, in.e == nil && !closed: // a function, or a table, may be for other values too
+		case len(parts) > 0:
+			l.impossible(note, c, parts[0], constants, in.f)
+		case some && !closed && !in.writes(c.Term), some && c.IsAnswer():
+		default:
+			l.never(note, c, with, in)
 		}
 	}
+}
+
+// can says whether a constant can be one of the values of a term, and whether these are known well enough that it is
+// a mistake when it cannot.
+func (l *valueLint) can(c values.Constant, with values.Set, in comparing) (possible, judged bool) {
+	for _, candidate := range with.Candidates() {
+		switch of := candidate.(type) {
+		case values.InputPart:
+			possible, judged = possible || l.possible(c, of), true
+		case values.Made:
+			possible, judged = possible || values.KindsOf(c.Value)&of.Kinds != 0 && (in.ordering || l.Makes(of, c.Term)), true
+		case values.Constant:
+			alike := of.Value.Compare(c.Value) == 0 || in.ordering && values.KindsOf(of.Value) == values.KindsOf(c.Value)
+			possible, judged = possible || alike, judged || of.IsAnswer()
+		default:
+			same := values.KindsOf(c.Value)&l.KindsOfOne(candidate) != 0
+			possible, judged = possible || same, judged || !same
+		}
+	}
+	return possible, judged
+}
+
+// never notes a constant that a rule or a function never answers.
+func (l *valueLint) never(note *note, c values.Constant, with values.Set, in comparing) {
+	at := l.Where(c)
+	what, other := in.x, in.y
+	if in.e == nil || in.writesIn(what, c.Term) {
+		what, other = other, what
+	}
+	text := "this value"
+	if what != nil {
+		text = shownSide(what, with, in.f)
+	}
+	if kinds := l.Kinds(with); kinds&values.KindsOf(c.Value) == 0 {
+		note.wrong(at, fmt.Sprintf("%s is %v, and it is compared with %v", text, kinds, values.KindsOf(c.Value)), compareHint(kinds, c.Term))
+		return
+	}
+	note.wrong(at, fmt.Sprintf("%s is never %v", text, c.Value), l.answersHint(with, c))
+}
+
+// writesIn says that a constant stands in a term.
+func (c comparing) writesIn(t, constant *ast.Term) bool {
+	found := false
+	if t != nil {
+		ast.WalkTerms(t, func(other *ast.Term) bool {
+			found = found || other == constant
+			return found
+		})
+	}
+	return found
+}
+
+// answersHint says what a term can be.
+func (l *valueLint) answersHint(with values.Set, c values.Constant) string {
+	if m, ok := with.Folded(); ok {
+		if t, err := l.Call(m.Name, []*ast.Term{ast.NewTerm(c.Value)}); err == nil && t != nil && t.Value.Compare(c.Value) != 0 {
+			return fmt.Sprintf("write %v: it is what %s makes", t.Value, m.Name)
+		}
+	}
+	all, ok := l.Few(with)
+	if !ok {
+		return "write a value that it can have"
+	}
+	var names, texts []string
+	for _, t := range all {
+		if s, isText := t.Value.(ast.String); isText {
+			names = append(names, string(s))
+		}
+		if text := t.String(); !slices.Contains(texts, text) {
+			texts = append(texts, text)
+		}
+	}
+	if hint := policydir.DidYouMean(textOf(c), names); hint != "" {
+		return hint
+	}
+	slices.Sort(texts)
+	return "it is one of " + strings.Join(texts[:min(len(texts), 10)], ", ")
 }
 
 // possible says that a part of the input can be a constant. Null is compared
 // with what may be absent, too.
 func (l *valueLint) possible(c values.Constant, p values.InputPart) bool {
-	if c.Value.Compare(ast.NullValue) == 0 {
+	if c.Value.Compare(ast.NullValue) == 0 && !c.InData() {
 		return true
 	}
 	allowed := l.domain(p)
@@ -146,6 +326,10 @@ func listOf(names []string) []any {
 // and data that several applications share.
 func (l *valueLint) impossible(note *note, c values.Constant, p values.InputPart, among []values.Constant, f *values.Frame) {
 	at, inData := l.Where(c), c.InData()
+	if tool, as := l.Called(textOf(c)); tool != "" && p.IsToolName() {
+		note.wrong(at, fmt.Sprintf("%v is never %v, %s of %s", p.Path, c.Value, as, tool), fmt.Sprintf("write %q: policies see the name of the tool", tool))
+		return
+	}
 	if inData && slices.ContainsFunc(among, func(o values.Constant) bool { return l.possible(o, p) }) && similar(textOf(c), unlisted(l.domain(p), among)) == "" {
 		note.fine = true // a table of several applications
 		return

@@ -129,7 +129,7 @@ func TestNamesThatAreRight(t *testing.T) {
 		regotest.When(`limit(input.args.currency) < input.args.amount`, `limit(c) := 1 if c == "EUR"`, `limit(c) := 2 if c != "EUR"`),
 		regotest.When(`input.args.host in {"EURO", null}`), regotest.When(`object.get(input.args, "host", null) == null`),
 		regotest.When(`object.get(input.args, "currency", "none") == "none"`), regotest.When(`x := object.get(input.args, "currency", "none"); x in {"none", "EUR"}`),
-		regotest.When(`upper(input.args.currency) == "EURO"`), regotest.When(`concat("", [input.args.currency, "O"]) == "EURO"`),
+		regotest.When(`upper(input.args.currency) == "EUR"`), regotest.When(`concat("", [input.args.currency, "O"]) == "EURO"`),
 		regotest.When(`count([c | some c in ["EUR", "EURO"]; c != "EURO"]) == 1`), regotest.When(`"EURO" in {x | some x in acme.hosts}`),
 		regotest.When(`data.ambit.declared.tools[input.tool.name].effect == "write"`), regotest.When(`input.tool.name in {t | some t, d in data.ambit.declared.tools; d.effect == "write"}`),
 		regotest.When(`some t in data.ambit.declared.tools.pay.capabilities; not input.principal.capabilities[t]`),

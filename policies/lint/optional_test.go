@@ -121,8 +121,10 @@ func optionalWarnings(t *testing.T, policies []string) []string {
 		var i int
 		_, err := fmt.Sscanf(w.File, "p%d.rego", &i)
 		require.NoError(t, err)
-		assert.Equal(t, codeOptional, w.Code)
-		out[i] += w.Error() + "\n"
+		if w.Code != codeNeverFalse { // of a bare input.args.host: TestConditions
+			assert.Equal(t, codeOptional, w.Code)
+			out[i] += w.Error() + "\n"
+		}
 	}
 	return out
 }

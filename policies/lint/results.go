@@ -1,9 +1,12 @@
 package lint
 
 import (
+	"fmt"
+
 	"github.com/open-policy-agent/opa/v1/ast"
 
 	"github.com/ambit-tools/ambit/internal/rego/policydir"
+	"github.com/ambit-tools/ambit/internal/rego/schema"
 	"github.com/ambit-tools/ambit/policies/lint/internal/values"
 )
 
@@ -25,10 +28,30 @@ func (l *valueLint) entry(r *ast.Rule, f *values.Frame) {
 			continue
 		}
 		at := l.entryLocation(r, field.Name)
+		if s := l.Step(object, ast.StringTerm(field.Name), f); len(s.Constants()) < len(s.Candidates()) {
+			if kinds := l.Kinds(s); kinds&kindsOfField(field.Kind) == 0 {
+				l.notes.at("entry "+field.Name, at).wrong(at, fmt.Sprintf("%q of %s must be %s, and is %v", field.Name, name, field.Kind, kinds), field.Kind.Remedy())
+			}
+		}
 		for _, c := range l.Step(object, ast.StringTerm(field.Name), f).Constants() {
 			if problem, hint := l.checked.lintValue(name, field, c.Term); problem != "" {
 				l.notes.at("entry "+field.Name, at).wrong(at, problem+": this is "+shown(c.Value), hint)
 			}
 		}
 	}
+}
+
+// kindsOfField returns the kinds of value that a member of an entry may be of.
+func kindsOfField(k policydir.ValueKind) schema.Kinds {
+	switch k {
+	case policydir.KindString:
+		return schema.StringKind
+	case policydir.KindInt:
+		return schema.NumberKind
+	case policydir.KindObject:
+		return schema.ObjectKind
+	case policydir.KindStrings:
+		return schema.ArrayKind | schema.SetKind
+	}
+	return schema.AnyKind
 }

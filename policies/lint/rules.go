@@ -10,6 +10,7 @@ import (
 	"github.com/open-policy-agent/opa/v1/ast"
 
 	"github.com/ambit-tools/ambit/internal/rego/policydir"
+	"github.com/ambit-tools/ambit/policies"
 	"github.com/ambit-tools/ambit/runtime/consent"
 )
 
@@ -28,6 +29,7 @@ func (c *Checked) lintParsed(errs *policydir.Errors) bool {
 		}
 		for _, r := range m.Rules {
 			c.lintRule(m, r, errs)
+			c.lintIteration(r)
 		}
 		c.lintInput(m, errs)
 	}
@@ -35,6 +37,31 @@ func (c *Checked) lintParsed(errs *policydir.Errors) bool {
 	c.lintAsks(errs)
 	c.lintAgreement(errs)
 	return complete
+}
+
+// codeIteration is the code of warnings about rules that have a value for each element of a collection.
+const codeIteration = "top_level_iteration"
+
+// lintIteration warns of a rule without a body whose value goes through all elements: two different ones are two values
+// of one name, an error of the decision.
+func (c *Checked) lintIteration(r *ast.Rule) {
+	if r.Head.RuleKind() == ast.MultiValue || len(r.Head.Ref()) > 1 || len(r.Head.Args) > 0 || r.Default || len(r.Body) != 1 || !r.Body[0].Equal(ast.NewExpr(ast.BooleanTerm(true))) {
+		return
+	}
+	ref, ok := r.Head.Value.Value.(ast.Ref)
+	if !ok {
+		return
+	}
+	for _, t := range ref[1:] {
+		if isVar(t) && t.Value.(ast.Var).IsWildcard() {
+			c.warnings = append(c.warnings, &policies.Diagnostic{
+				File: r.Location.File, Line: r.Location.Row, Col: r.Location.Col, Code: codeIteration,
+				Message: fmt.Sprintf("%s has a value for each element: two that differ are an error in every decision", policydir.RuleName(r)),
+				Hint:    fmt.Sprintf("write %s contains ... if some element in the list, or name one of them", policydir.RuleName(r)),
+			})
+			return
+		}
+	}
 }
 
 // lintGenerated checks that every tool has its schema, without which a typo
@@ -80,6 +107,9 @@ func (c *Checked) lintPackage(m *ast.Module, errs *policydir.Errors) {
 		hint := toolHint(name, c.Tools)
 		if tested, isTest := strings.CutSuffix(name, "_test"); isTest && c.IsTool(tested) {
 			hint = testFileHint(m.Package.Location.File)
+		}
+		if tool, as := c.Called(name); tool != "" {
+			hint = fmt.Sprintf("write package ambit.tools.%s: %s is %s of it", tool, name, as)
 		}
 		errs.Add(m.Package.Location, fmt.Sprintf("package of the unknown tool %q", name), hint)
 	}

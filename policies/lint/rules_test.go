@@ -73,7 +73,7 @@ var lints = []struct{ name, file, text, want string }{
 	{"constant of the wrong type", "w.rego", regotest.Tool(`deny contains {"code": "too_big", "message": 1}`),
 		`w.rego:3:46: "message" of deny must be a string (make a string of it: sprintf("%v", [...]))`},
 	{"computed value of the wrong type", "w.rego", regotest.Tool(`deny contains {"code": "too_big", "message": count(input.args.path)}`),
-		`w.rego:3:1: "message" of deny must be a string, and is number (make a string of it: sprintf("%v", [...]))`},
+		`w.rego:3:46: "message" of deny must be a string, and is a number (make a string of it: sprintf("%v", [...]))`},
 	{"unknown obligation", "w.rego", regotest.Tool(`obligations contains {"code": "dance", "args": {}}`),
 		`w.rego:3:31: unknown obligation "dance" (there are notify and redact_output)`},
 	{"pointer", "w.rego", regotest.Tool(`modify contains {"code": "a", "pointer": "path", "value": 1}`),
@@ -273,7 +273,7 @@ func TestWrongTypeIsTheRules(t *testing.T) {
 	good := `deny contains {"code": "too_big", "message": sprintf("%v", [input.args.path])} if input.args.path == "x"`
 	bad := `deny contains {"code": "too_big", "message": count(input.args.path)} if input.args.path == "x"`
 	err := checkDir(regotest.Dir("a.rego", regotest.Tool(good), "b.rego", regotest.Tool(good+"\n\n"+bad), "c.rego", regotest.Tool(good)))
-	assert.EqualError(t, err, `b.rego:5:1: "message" of deny must be a string, and is number (make a string of it: sprintf("%v", [...]))`)
+	assert.EqualError(t, err, `b.rego:5:46: "message" of deny must be a string, and is a number (make a string of it: sprintf("%v", [...]))`)
 }
 
 // A file that the loader does not read is refused: it may be a misnamed policy.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/ambit-tools/ambit/internal/rego/policydir"
 	"github.com/ambit-tools/ambit/policies/lint/internal/places"
+	"github.com/ambit-tools/ambit/policies/lint/internal/values"
 )
 
 // lintTestRules refuses rules of the contract in files of tests, which the
@@ -65,7 +66,121 @@ func (c *Checked) CheckTests() error {
 		paths.module(compiler.Modules[name])
 	}
 	c.lintIdle(compiler, &errs)
+	c.lintVacuous(compiler, &errs)
 	return c.Src.Show(errs.Err())
+}
+
+// lintVacuous reports what makes a test pass, or fail, whatever the policies say: a condition that is never false, and
+// an input of which no policy sees a member.
+func (c *Checked) lintVacuous(compiler *ast.Compiler, errs *policydir.Errors) {
+	b := *c.Bundle
+	b.Compiler = compiler
+	l := newValueLint(&Checked{Bundle: &b})
+	for name := range c.Tests {
+		m := compiler.Modules[name]
+		for _, r := range m.Rules {
+			for ; r != nil; r = r.Else {
+				f := values.NewFrame(r, nil, values.ToolSet{}, 0)
+				ast.WalkExprs(r, func(e *ast.Expr) bool {
+					l.condition(e, f)
+					return false
+				})
+				ast.WalkWiths(r, func(w *ast.With) bool {
+					l.replaced(w, m.Package.Path, f)
+					return false
+				})
+			}
+		}
+	}
+	var warnings policydir.Errors
+	l.notes.collect(errs, &warnings)
+}
+
+// replaced checks the input that a test gives, as far as it is written out: its members are those of the input, its
+// arguments those of the tool that the test is about.
+func (l *valueLint) replaced(w *ast.With, pkg ast.Ref, f *values.Frame) {
+	ref, ok := w.Target.Value.(ast.Ref)
+	if !ok || !ref[0].Equal(ast.InputRootDocument) {
+		return
+	}
+	given := l.Values(w.Value, f)
+	tools := l.Tools
+	_, name := policydir.ContractPackage(pkg)
+	if tested := strings.TrimSuffix(name, "_test"); l.IsTool(tested) && strings.HasPrefix(pkg.String(), "data.ambit.tools.") {
+		tools = []string{tested}
+	}
+	if len(ref) == 1 {
+		named, known := l.Step(l.Step(given, ast.StringTerm("tool"), f), ast.StringTerm("name"), f).AllConstants()
+		if known {
+			tools = nil
+			for _, c := range named {
+				tools = append(tools, textOf(c))
+			}
+		}
+		if slices.ContainsFunc(tools, func(name string) bool { return !l.IsTool(name) }) {
+			return // of another application
+		}
+	}
+	schemaOf := ast.MustParseRef("data.ambit.policies.any")
+	if len(tools) == 1 {
+		schemaOf = ast.Ref{ast.DefaultRootDocument, ast.StringTerm("ambit"), ast.StringTerm("tools"), ast.StringTerm(tools[0])}
+	}
+	at := places.Input{l.SchemaOf(schemaOf)}
+	for i, t := range ref[1:] {
+		name, isName := t.Value.(ast.String)
+		if !isName {
+			return
+		}
+		next, closed := at.Step(t)
+		if i == 0 && name == "args" {
+			next, closed = places.Args(l.Bundle, tools...), false
+		}
+		if closed {
+			l.unseen(t, ref[:i+1], at, w.Location)
+			return
+		}
+		at = next
+	}
+	l.seen(given, ref, at, tools, w.Location, f)
+}
+
+// seen checks the members of a value that a test puts at a place of the input.
+func (l *valueLint) seen(given values.Set, ref ast.Ref, at places.Input, tools []string, near *ast.Location, f *values.Frame) {
+	if len(ref) > values.MaxNested {
+		return
+	}
+	keys, _ := l.Keys(given).AllConstants()
+	for _, key := range keys {
+		if _, isName := key.Value.(ast.String); !isName || !key.IsKey() {
+			continue
+		}
+		t := ast.NewTerm(key.Value).SetLocation(l.Where(key))
+		next, closed := at.Step(t)
+		if len(ref) == 1 && key.Value.Compare(ast.String("args")) == 0 {
+			next, closed = places.Args(l.Bundle, tools...), false
+		}
+		if closed {
+			l.unseen(t, ref, at, near)
+			continue
+		}
+		if len(next) > 0 {
+			l.seen(l.Step(given, t, f), ref.Append(t), next, tools, near, f)
+		}
+	}
+}
+
+// unseen reports a member that no policy sees, since no call has it.
+func (l *valueLint) unseen(name *ast.Term, ref ast.Ref, at places.Input, near *ast.Location) {
+	where := name.Location
+	if where == nil || where.File == "" {
+		where = near
+	}
+	text := string(name.Value.(ast.String))
+	hint := policydir.DidYouMean(text, at.Names())
+	if hint == "" && len(at.Names()) > 0 {
+		hint = "it has " + listed(at.Names())
+	}
+	l.notes.at("given "+ref.String()+text, where).wrong(where, fmt.Sprintf("%v has no member %q, so that no call is like this", ref, text), hint)
 }
 
 // mocks notes what a module of tests replaces. What is replaced must be there,

@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -10,7 +11,7 @@ import (
 
 // tests returns a file of tests of file_write that uses its imports.
 func tests(body string) string {
-	return "package ambit.tools.file_write_test\n\nimport data.acme.limits\nimport data.ambit.tools.file_write\n\n" + body + "\n\ntest_imports if [limits, file_write]\n"
+	return "package ambit.tools.file_write_test\n\nimport data.acme.limits\nimport data.ambit.tools.file_write\n\n" + body + "\n\ntest_imports if count([limits, file_write]) == 2\n"
 }
 
 // A contract rule in a file of tests decides nothing.
@@ -63,6 +64,44 @@ func TestLintsOfTests(t *testing.T) {
 	} {
 		fsys := regotest.Dir("w.rego", policy, "w_test.rego", tests(body), "acme/data.json", `{"limits": {"small": 3}}`)
 		assert.NoError(t, checkDir(fsys), body)
+	}
+}
+
+// A test that proves nothing is refused: its condition is never false, or its input is none that a policy sees.
+func TestVacuousTests(t *testing.T) {
+	policy := regotest.Tool("import data.acme.limits\n\n" + `deny contains ` + entryM + ` if input.args.bytes > limits.small`)
+	for _, test := range []struct{ body, want string }{
+		{`test_foo if file_write.deny with input as {"args": {"bytes": 5}}`, `file_write.deny is a set, which is never false: this condition always holds (write count(file_write.deny) > 0`},
+		{`test_foo if not file_write.deny with input as {"args": {"bytes": 5}}`, `not file_write.deny never holds (write count(file_write.deny) == 0)`},
+		{"test_foo if {\n\tresult := file_write.deny with input as {\"args\": {\"bytes\": 5}}\n\tresult\n}", `is a set, which is never false`},
+		{"test_foo if denied\n\ndenied if file_write.deny with input as {\"args\": {\"bytes\": 5}}", `is a set, which is never false`},
+		{`test_foo if count(file_write.deny) with input as {"args": {"bytes": 5}}`, `count(...) is a number, which is never false`},
+		{`test_foo if [d | some d in file_write.deny with input as {"args": {"bytes": 5}}]`, `is an array, which is never false`},
+		{`test_foo if count(file_write.deny) == 0 with input as {"args": {"byte": 5}}`, `input.args has no member "byte", so that no call is like this (did you mean "bytes"?)`},
+		{`test_foo if count(file_write.deny) == 0 with input.args as {"byte": 5}`, `input.args has no member "byte"`},
+		{`test_foo if count(file_write.deny) == 0 with input.args.byte as 5`, `input.args has no member "byte"`},
+		{`test_foo if count(file_write.deny) == 0 with input.arg.bytes as 5`, `input has no member "arg"`},
+		{`test_foo if count(file_write.deny) == 0 with input as {"arg": {"bytes": 5}}`, `input has no member "arg"`},
+		{`test_foo if count(file_write.deny) == 0 with input as {"args": {"meta": {"ownr": "x"}}}`, `input.args.meta has no member "ownr" (did you mean "owner"?)`},
+		{"test_foo if count(file_write.deny) == 0 with input as call(5)\n\ncall(n) := {\"args\": {\"byte\": n}}", `input.args has no member "byte"`},
+		{"test_foo if count(file_write.deny) == 0 with input as given\n\ngiven := {\"args\": {\"byte\": 5}}", `input.args has no member "byte"`},
+		{"test_foo if {\n\tgiven := {\"args\": {\"byte\": 5}}\n\tcount(file_write.deny) == 0 with input as given\n}", `input.args has no member "byte"`},
+		{`test_foo if count(file_write.deny) == 0 with input as {"tool": {"name": "file_read"}, "args": {"bytes": 5}}`, `input.args has no member "bytes"`},
+
+		{`test_foo if count(file_write.deny) > 0 with input as {"args": {"bytes": 5}}`, ""},
+		{`test_foo if some d in file_write.deny with input as {"args": {"bytes": 5}}`, ""},
+		{`test_foo if file_write.deny == set() with input as {"args": {"bytes": 5}}`, ""},
+		{`test_foo if count(file_write.deny) == 0 with input as {"tool": {"name": "invoice_pay"}, "args": {"cents": 5}}`, ""},
+		{`test_foo if count(file_write.deny) == 0 with input as {"args": {"bytes": 5, "meta": {"owner": "x"}, "items": [{"name": "a"}]}, "principal": {"id": "a"}, "run": {"counts": {"file_write": 3}}}`, ""},
+		{`test_foo if not limits.large with input as {"args": {"bytes": 5}}`, ""},
+	} {
+		fsys := regotest.Dir("w.rego", policy, "w_test.rego", tests(test.body), "acme/data.json", `{"limits": {"small": 3}}`)
+		err := checkDir(fsys)
+		if test.want == "" {
+			assert.NoError(t, err, test.body)
+		} else {
+			assert.ErrorContains(t, err, strings.Replace(test.want, "\" (did", "\", so that no call is like this (did", 1), test.body)
+		}
 	}
 }
 

@@ -15,6 +15,10 @@ type valueLint struct {
 	indexed map[string]bool // names by which the policies index something
 	notes   notes
 	fuel    int // visits that are left; what is beyond is not checked
+
+	root     string      // the rule of the contract from which the present one is used
+	inverted bool        // it is used behind a not
+	bodies   []bodyScope // that are being checked, the outermost first
 }
 
 // maxVisits bounds the contexts of rules that a valueLint visits. Ordinary policies

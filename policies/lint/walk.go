@@ -19,6 +19,7 @@ func (l *valueLint) analyze() {
 		for _, r := range m.Rules {
 			if policydir.Contract(policydir.RuleName(r)) != nil && r.Head.Key != nil {
 				tools := l.Rooted(m.Package.Path)
+				l.root, l.inverted = policydir.RuleName(r), false
 				l.visit(r, nil, tools, 0)
 				l.entry(r, values.NewFrame(r, nil, tools, 0))
 			}
@@ -35,17 +36,24 @@ func (l *valueLint) visit(r *ast.Rule, args []values.Set, tools values.ToolSet, 
 		return
 	}
 	key := values.ContextKey(r, args, tools)
+	if l.refuses() {
+		key += "!"
+	}
 	if l.visited[key] {
 		return
 	}
 	l.visited[key] = true
 	l.fuel--
+	outer := l.bodies
+	defer func() { l.bodies = outer }()
 	for ; r != nil; r = r.Else {
 		f := values.NewFrame(r, args, tools, depth)
 		if !l.heads(f) {
 			continue
 		}
-		if inner := l.body(r.Body, f); inner != nil {
+		l.bodies = nil
+		filter := !policydir.Contributes(r.Module.Package.Path) || policydir.Contract(policydir.RuleName(r)) == nil
+		if inner := l.body(r.Body, f, filter, values.HeadTerms(r)...); inner != nil {
 			for _, t := range values.HeadTerms(r) {
 				l.term(t, inner)
 			}
@@ -62,7 +70,7 @@ func (l *valueLint) heads(f *values.Frame) bool {
 			continue
 		}
 		c := values.ConstantAt(arg, f.Rule.Location)
-		l.compared(f.Args[i], []values.Constant{c}, f)
+		l.compared(f.Args[i], []values.Constant{c}, comparing{f: f})
 		f.Tools = f.Tools.And(l.Equated(f.Args[i], values.Only(c)))
 		if all, ok := f.Args[i].AllConstants(); ok && !values.Contains(all, arg.Value) {
 			defined = false
@@ -71,9 +79,11 @@ func (l *valueLint) heads(f *values.Frame) bool {
 	return defined && !f.Tools.None()
 }
 
-// body checks a body and returns the frame that holds where it is true, nil when
-// it never is.
-func (l *valueLint) body(body ast.Body, f *values.Frame) *values.Frame {
+// body checks a body, of whose variables the heads are made, and returns the frame that holds where it is true, nil
+// when it never is. filter says that the body selects what the heads are.
+func (l *valueLint) body(body ast.Body, f *values.Frame, filter bool, heads ...*ast.Term) *values.Frame {
+	l.bodies = append(l.bodies, bodyScope{body, heads, filter})
+	defer func() { l.bodies = l.bodies[:len(l.bodies)-1] }()
 	tools := l.Narrowed(body, f)
 	if tools.None() {
 		l.neverHere(body, f)
@@ -82,10 +92,12 @@ func (l *valueLint) body(body ast.Body, f *values.Frame) *values.Frame {
 	f = f.With(tools)
 	for _, e := range body {
 		if len(e.With) == 0 && !e.Negated && l.Contradicts(e, f) {
+			l.expr(e, f) // where what a rule answers is compared, that is a mistake
 			return nil
 		}
 	}
 	for _, e := range body {
+		l.condition(e, f)
 		l.expr(e, f)
 	}
 	return f
@@ -95,6 +107,10 @@ func (l *valueLint) body(body ast.Body, f *values.Frame) *values.Frame {
 func (l *valueLint) expr(e *ast.Expr, f *values.Frame) {
 	if len(e.With) > 0 {
 		return
+	}
+	if e.Negated {
+		l.inverted = !l.inverted
+		defer func() { l.inverted = !l.inverted }()
 	}
 	switch terms := e.Terms.(type) {
 	case *ast.Term:
@@ -106,7 +122,7 @@ func (l *valueLint) expr(e *ast.Expr, f *values.Frame) {
 		}
 	case *ast.Every:
 		l.term(terms.Domain, f)
-		l.body(terms.Body, f)
+		l.body(terms.Body, f, false)
 	}
 }
 
@@ -115,7 +131,7 @@ func (l *valueLint) call(terms []*ast.Term, e *ast.Expr, f *values.Frame) {
 	name := terms[0].String()
 	if functions.Builtin(name) == nil {
 		if ref, ok := terms[0].Value.(ast.Ref); ok {
-			args := l.Passed(terms[1:], f)
+			args := l.passed(terms[1:], e, f)
 			for _, r := range l.Compiler.GetRulesExact(ref) {
 				l.visit(r, args, l.Entering(r, f), f.Depth+1)
 			}
@@ -125,6 +141,9 @@ func (l *valueLint) call(terms []*ast.Term, e *ast.Expr, f *values.Frame) {
 	switch name {
 	case "eq", "equal", "neq", "gt", "gte", "lt", "lte":
 		l.comparison(terms[1], terms[2], e, f)
+		if (name == "neq") != e.Negated && (name == "neq" || name == "equal" || name == "eq") {
+			l.differs(terms[1], terms[2], e, f)
+		}
 	case "internal.member_2":
 		l.membership(terms[1], terms[2], e, f)
 	case "internal.member_3":
@@ -133,6 +152,10 @@ func (l *valueLint) call(terms []*ast.Term, e *ast.Expr, f *values.Frame) {
 		l.lookup(l.Values(terms[1], f), terms[2], f)
 		l.got(terms[1], terms[2], f)
 	}
+	if name == "sprintf" {
+		l.formatted(terms, e, f)
+	}
+	l.patterns(name, terms, e, f)
 	l.constantArgs(name, terms, e, f)
 }
 
@@ -160,7 +183,7 @@ func (l *valueLint) term(t *ast.Term, f *values.Frame) {
 
 // closure checks a comprehension.
 func (l *valueLint) closure(body ast.Body, f *values.Frame, heads ...*ast.Term) {
-	if inner := l.body(body, f); inner != nil {
+	if inner := l.body(body, f, true, heads...); inner != nil {
 		for _, t := range heads {
 			l.term(t, inner)
 		}

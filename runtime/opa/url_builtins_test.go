@@ -94,7 +94,7 @@ test_path if {
 
 test_replaced if count(security.deny) == 1 with input.args.path as "https://good/x" with ambit.url.host as "evil"
 
-test_broken if ambit.url.host(concat("", ["ev", input.x])) == "evil" with input.x as "il"
+test_broken if ambit.url.host(concat("", ["ev", input.args.path])) == "evil" with input.args.path as "il"
 `), TestOptions{})
 	require.NoError(t, err)
 	passed := map[string]bool{}

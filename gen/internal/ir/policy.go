@@ -281,6 +281,12 @@ func declaredTool(t *Tool) object {
 	if d.Consent != nil {
 		o.set("consent", consentObject(d.Consent))
 	}
+	if d.Alias != "" {
+		o.set("alias", d.Alias)
+	}
+	if len(d.RenamedFrom) > 0 {
+		o.set("renamed_from", list(d.RenamedFrom))
+	}
 	o.set("pin", t.Pin)
 	return o
 }

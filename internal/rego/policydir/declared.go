@@ -28,8 +28,10 @@ type declared struct {
 
 // A declaredTool is what the loader reads of one tool.
 type declaredTool struct {
-	Pin     string `json:"pin"`
-	Effect  string `json:"effect"`
+	Pin     string   `json:"pin"`
+	Effect  string   `json:"effect"`
+	Alias   string   `json:"alias"`
+	Former  []string `json:"renamed_from"`
 	Consent *struct {
 		Ask       string             `json:"ask"`
 		Approvers []string           `json:"approvers"`
@@ -140,6 +142,20 @@ func Within(object map[string]any, first, second string) map[string]any {
 	object, _ = object[first].(map[string]any)
 	object, _ = object[second].(map[string]any)
 	return object
+}
+
+// Called returns the tool that is called by an alias or an earlier name, and which of the two it is; policies know
+// neither.
+func (b *Bundle) Called(name string) (tool, as string) {
+	for _, tool := range b.Tools {
+		switch d := b.Declared.Tools[tool]; {
+		case d.Alias == name && name != "":
+			return tool, "the alias"
+		case slices.Contains(d.Former, name):
+			return tool, "an earlier name"
+		}
+	}
+	return "", ""
 }
 
 // IsTool says that a tool is declared.

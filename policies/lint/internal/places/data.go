@@ -88,7 +88,7 @@ func (at Data) mayHave(name string) bool {
 	}
 	switch at.Path[:len(at.Path)-1].String() {
 	case "data.ambit.declared.tools":
-		return !policydir.IsConstant(at.Path[4]) && (name == "behaviors" || name == "consent")
+		return !policydir.IsConstant(at.Path[4]) && slices.Contains([]string{"behaviors", "consent", "alias", "renamed_from"}, name)
 	case "data.ambit.tools", "data.ambit.policies":
 		return !policydir.IsConstant(at.Path[3]) && slices.Contains(policydir.ContractRules(), name)
 	}

@@ -75,6 +75,14 @@ func (at Input) Kinds() schema.Kinds {
 	return all
 }
 
+// HasFormat says that texts at the place have one of some formats.
+func (at Input) HasFormat(names ...string) bool {
+	return slices.ContainsFunc(at, func(s schema.Schema) bool {
+		format, _ := s.Resolve().Node["format"].(string)
+		return slices.Contains(names, format)
+	})
+}
+
 // Elements returns the kinds of what the objects at the place hold.
 func (at Input) Elements() schema.Kinds {
 	var all schema.Kinds

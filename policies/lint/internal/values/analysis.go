@@ -15,6 +15,8 @@ type Analysis struct {
 	*policydir.Bundle
 	scopes    map[*ast.Rule]*scope
 	evaluated *closedRules
+	steps     int              // of Always, one in the other
+	asked     map[ast.Var]bool // about which Always is being asked
 }
 
 // MaxNested bounds how deep rules, functions and references are followed.
@@ -25,7 +27,7 @@ const MaxAlternatives = 64
 
 // New returns an analysis of the compiled policies.
 func New(b *policydir.Bundle) *Analysis {
-	return &Analysis{Bundle: b, scopes: map[*ast.Rule]*scope{}, evaluated: newClosedRules(b)}
+	return &Analysis{Bundle: b, asked: map[ast.Var]bool{}, scopes: map[*ast.Rule]*scope{}, evaluated: newClosedRules(b)}
 }
 
 // IsClosed says that a rule depends on nothing but constants and base data.

@@ -36,17 +36,17 @@ func (a *Analysis) builtin(name string, args []*ast.Term, f *Frame) Set {
 			return Only(Constant{Term: setOf(keys), near: a.Where(keys[0])})
 		})
 	case !IsFolded(name):
-		return Anything()
+		return a.made(name, args, f)
 	}
 	calls, ok := a.Alternatives(args, f)
 	if !ok {
-		return Anything()
+		return a.made(name, args, f)
 	}
 	var all Set
 	for _, terms := range calls {
 		t, err := a.Call(name, terms)
 		if t == nil || err != nil {
-			return Anything()
+			return a.made(name, args, f)
 		}
 		all = all.and(Only(Constant{Term: ast.NewTerm(t.Value), near: args[0].Location}))
 	}

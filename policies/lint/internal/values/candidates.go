@@ -15,6 +15,8 @@ type Constant struct {
 	near *ast.Location // of what it is a part of, when it has no location itself
 	path string        // instead: its path in base data
 	key  bool          // it is the key of a table
+
+	answer bool // of a rule or a function whose value depends on the call
 }
 
 // ConstantAt returns a constant that is written at or near a location.
@@ -22,6 +24,9 @@ func ConstantAt(t *ast.Term, near *ast.Location) Constant { return Constant{Term
 
 // IsKey says that the constant is the key of a table.
 func (c Constant) IsKey() bool { return c.key }
+
+// IsAnswer says that the constant is what a rule or a function answers to some calls.
+func (c Constant) IsAnswer() bool { return c.answer }
 
 // InData says that the constant is written in base data.
 func (c Constant) InData() bool { return c.path != "" }
@@ -209,6 +214,7 @@ func (l Literal) keys(a *Analysis) (all Set) {
 type partial struct {
 	rules []*ast.Rule
 	frame *Frame // that uses them
+	whole bool   // it is a set as a whole
 }
 
 // entries joins what f returns for the entry of every rule.

@@ -67,7 +67,7 @@ func (d document) virtual(a *Analysis) (all Set) {
 		}
 	}
 	if len(entries) > 0 {
-		all = all.and(Only(partial{entries, d.frame}))
+		all = all.and(Only(partial{entries, d.frame, !slices.ContainsFunc(entries, func(r *ast.Rule) bool { return len(r.Ref()) != len(d.ref) })}))
 	}
 	if len(d.Node.Children) > 0 {
 		all = all.and(Only(document{places.Doc{Node: &ast.TreeNode{Children: d.Node.Children}}, d.ref, d.frame}))

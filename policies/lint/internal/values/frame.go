@@ -45,7 +45,7 @@ func ContextKey(r *ast.Rule, args []Set, tools ToolSet) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%p %s", r, tools)
 	for _, s := range args {
-		fmt.Fprintf(&b, "|%v", s.open)
+		fmt.Fprintf(&b, "|%v %v", s.open, s.of != nil)
 		for _, c := range s.list {
 			switch c := c.(type) {
 			case Constant:
@@ -54,6 +54,8 @@ func ContextKey(r *ast.Rule, args []Set, tools ToolSet) string {
 				fmt.Fprintf(&b, " %v@%s", c.Path, c.Frame.Tools)
 			case Literal:
 				fmt.Fprintf(&b, " %p", c.Term)
+			case Made:
+				fmt.Fprintf(&b, " %p", c.args)
 			case document:
 				fmt.Fprintf(&b, " %v", c.ref)
 			case partial:

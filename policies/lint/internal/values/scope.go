@@ -19,6 +19,7 @@ type definition struct {
 	by    *ast.Expr // nil: a parameter
 	index bool      // the variable is an index, and goes through what there is
 	value func(f *Frame) Set
+	sure  func(f *Frame) bool // the value is always there; nil: it is not known
 }
 
 // scopeOf returns the scope of a rule, without those of its else branches.
@@ -79,6 +80,9 @@ func (a *Analysis) scopeBody(s *scope, body ast.Body, outer map[ast.Var]bool) {
 		if !e.Negated && len(e.With) == 0 {
 			a.scopeExpr(defs, e)
 		}
+		if !e.Negated && len(e.With) > 0 {
+			a.scopeReplaced(defs, e)
+		}
 		switch terms := e.Terms.(type) {
 		case *ast.Every:
 			a.scopeEvery(s, terms, inner)
@@ -113,7 +117,7 @@ func (a *Analysis) scopeEvery(s *scope, every *ast.Every, outer map[ast.Var]bool
 			continue
 		}
 		inner[v] = true
-		s.locals[v] = append(s.locals[v], definition{index: t == every.Key, value: func(f *Frame) Set {
+		s.locals[v] = append(s.locals[v], definition{index: t == every.Key, sure: func(*Frame) bool { return true }, value: func(f *Frame) Set {
 			return domain(f).Each(func(c Candidate) Set {
 				if t == every.Key {
 					return c.keys(a)
@@ -157,12 +161,37 @@ func (a *Analysis) scopeExpr(defs map[ast.Var][]definition, e *ast.Expr) {
 	if terms[0].String() == "eq" && len(terms) == 3 {
 		for i, t := range terms[1:] {
 			other := terms[2-i]
-			a.bind(defs, t, definition{by: e, value: func(f *Frame) Set { return a.Values(other, f) }})
+			a.bind(defs, t, definition{by: e, value: func(f *Frame) Set { return a.Values(other, f) }, sure: func(f *Frame) bool {
+				if _, loops := a.Values(other, f).LoopOver(); loops {
+					return true // it is some element, which is there
+				}
+				return a.Always(other, f)
+			}})
 		}
 		return
 	}
 	if n := a.Arity(terms[0]); n >= 0 && len(terms) == n+2 {
-		a.bind(defs, terms[n+1], definition{by: e, value: func(f *Frame) Set { return a.result(terms[:n+1], f) }})
+		a.bind(defs, terms[n+1], definition{by: e, value: func(f *Frame) Set { return a.result(terms[:n+1], f) }, sure: func(f *Frame) bool { return a.alwaysCall(terms[:n+1], f) }})
+	}
+}
+
+// scopeReplaced notes what an expression with a with defines: a set or a list stays one whatever is replaced.
+func (a *Analysis) scopeReplaced(defs map[ast.Var][]definition, e *ast.Expr) {
+	terms, ok := e.Terms.([]*ast.Term)
+	if !ok || terms[0].String() != "eq" || len(terms) != 3 {
+		return
+	}
+	for i, t := range terms[1:] {
+		other := terms[2-i]
+		if v, isVar := t.Value.(ast.Var); isVar {
+			defs[v] = append(defs[v], definition{by: e, value: func(f *Frame) Set {
+				s := a.Values(other, f)
+				if s.open || len(s.list) == 0 || slices.ContainsFunc(s.list, func(c Candidate) bool { p, isSet := c.(partial); return !isSet || !p.whole }) {
+					return Anything()
+				}
+				return s
+			}, sure: func(f *Frame) bool { return a.Always(other, f) }})
+		}
 	}
 }
 
@@ -184,7 +213,7 @@ func (a *Analysis) Arity(function *ast.Term) int {
 // bind notes that the variables of a pattern are parts of a value.
 func (a *Analysis) bind(defs map[ast.Var][]definition, pattern *ast.Term, d definition) {
 	part := func(index *ast.Term) definition {
-		return definition{d.by, d.index, func(f *Frame) Set {
+		return definition{by: d.by, index: d.index, value: func(f *Frame) Set {
 			return d.value(f).Each(func(c Candidate) Set { return c.member(a, index) })
 		}}
 	}
@@ -216,8 +245,11 @@ func (a *Analysis) scopeIndexes(defs map[ast.Var][]definition, t *ast.Term, e *a
 		}
 		for i := 1; i < len(ref); i++ {
 			if v, isVar := ref[i].Value.(ast.Var); isVar {
-				defs[v] = append(defs[v], definition{e, true, func(f *Frame) Set {
-					return a.Keys(a.RefValues(ref[:i], f))
+				defs[v] = append(defs[v], definition{by: e, index: true, value: func(f *Frame) Set {
+					from := a.RefValues(ref[:i], f)
+					keys := a.Keys(from)
+					keys.of = &from
+					return keys
 				}})
 			}
 		}

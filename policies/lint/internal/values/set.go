@@ -1,11 +1,16 @@
 package values
 
-import "github.com/open-policy-agent/opa/v1/ast"
+import (
+	"slices"
+
+	"github.com/open-policy-agent/opa/v1/ast"
+)
 
 // A Set is what a term can be.
 type Set struct {
 	list []Candidate
 	open bool // or anything else
+	of   *Set // the collection of which it is some element; nil: it is not that of a loop
 }
 
 // A Candidate is one of the values that a term can have.
@@ -26,7 +31,32 @@ func Only(c Candidate) Set { return Set{list: []Candidate{c}} }
 
 // and adds the candidates of another set.
 func (s Set) and(other Set) Set {
-	return Set{append(s.list[:len(s.list):len(s.list)], other.list...), s.open || other.open}
+	return Set{list: append(s.list[:len(s.list):len(s.list)], other.list...), open: s.open || other.open}
+}
+
+// Open says that the term can be anything else, too.
+func (s Set) Open() bool { return s.open }
+
+// Candidates returns all candidates.
+func (s Set) Candidates() []Candidate { return s.list }
+
+// LoopOver returns the collection of which the term is some element, since the rule goes through all of them.
+func (s Set) LoopOver() (Set, bool) {
+	if s.of == nil {
+		return Set{}, false
+	}
+	return *s.of, true
+}
+
+// Single returns the set as that of one value, which no loop gives.
+func (s Set) Single() Set {
+	s.of = nil
+	return s
+}
+
+// made says that a candidate is known by its function alone.
+func (s Set) made() bool {
+	return slices.ContainsFunc(s.list, func(c Candidate) bool { _, ok := c.(Made); return ok })
 }
 
 // Each joins what f returns for every candidate.

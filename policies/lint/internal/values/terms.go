@@ -61,10 +61,10 @@ func (a *Analysis) variable(v ast.Var, f *Frame, but *ast.Expr) Set {
 					continue
 				}
 				values := d.value(f)
-				if !values.open && len(values.list) > 0 {
+				if !values.open && len(values.list) > 0 && !values.made() {
 					return values
 				}
-				if !found {
+				if !found || best.open {
 					best, found = values, true
 				}
 			}
@@ -85,9 +85,23 @@ func (a *Analysis) RefValues(ref ast.Ref, f *Frame) Set {
 		s = a.Values(ref[0], f)
 	}
 	for _, index := range ref[1:] {
-		s = a.Step(s, index, f)
+		from := s
+		s = a.Step(from, index, f)
+		if s.of = from.of; a.Ranges(index, f) {
+			s.of = &from
+		}
 	}
 	return s
+}
+
+// Ranges says that an index goes through all that there is: nothing else gives it a value.
+func (a *Analysis) Ranges(index *ast.Term, f *Frame) bool {
+	v, ok := index.Value.(ast.Var)
+	if !ok {
+		return false
+	}
+	s := a.scopeOf(f.Rule)
+	return len(s.params[v]) == 0 && !slices.ContainsFunc(s.locals[v], func(d definition) bool { return !d.index })
 }
 
 // Step returns what an index of a term's values leads to.
@@ -181,9 +195,25 @@ func (a *Analysis) ruleValue(r *ast.Rule, args []Set, from *Frame) Set {
 			return Anything()
 		}
 		f := NewFrame(r, args, a.Entering(r, from), from.Depth+1)
-		all = all.and(a.Values(r.Head.Value, f.With(a.Narrowed(r.Body, f))))
+		value := a.Values(r.Head.Value, f.With(a.Narrowed(r.Body, f)))
+		if !a.IsClosed(r) {
+			value = answers(value)
+		}
+		all = all.and(value)
 	}
 	return all
+}
+
+// answers marks constants as what a rule answers, which depends on the call.
+func answers(s Set) Set {
+	list := slices.Clone(s.list)
+	for i, c := range list {
+		if c, ok := c.(Constant); ok {
+			c.answer = true
+			list[i] = c
+		}
+	}
+	return Set{list: list, open: s.open}
 }
 
 // Contradicts says that an expression compares constants that are not equal.

@@ -28,7 +28,7 @@ func TestValues(t *testing.T) {
 		{`r := args.path if args := input.args`, []string{"input.args.path"}},
 		{`r := f(input.args)` + "\n" + `f(x) := x.path`, []string{"input.args.path"}},
 		{`r := object.get(input.args, "path", "none")`, []string{"input.args.path", `"none"`}},
-		{`r := lower(input.args.path)`, nil},
+		{`r := lower(input.args.path)`, []string{"lower"}},
 		{`r := f(1)` + "\n" + `f(x) := y if y := [x, input.now_ns][_]`, []string{"1", "input.now_ns"}},
 	} {
 		a, r := analyzed(t, test.rules)
@@ -40,6 +40,11 @@ func TestValues(t *testing.T) {
 		}
 		for _, p := range found.Parts() {
 			got = append(got, p.Path.String())
+		}
+		for _, c := range found.Candidates() {
+			if m, ok := c.(Made); ok {
+				got = append(got, m.Name)
+			}
 		}
 		assert.ElementsMatch(t, test.want, got, test.rules)
 	}

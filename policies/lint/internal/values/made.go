@@ -1,0 +1,289 @@
+package values
+
+import (
+	"encoding/json"
+
+	"github.com/open-policy-agent/opa/v1/ast"
+	"github.com/open-policy-agent/opa/v1/types"
+
+	"github.com/ambit-tools/ambit/internal/rego/functions"
+	"github.com/ambit-tools/ambit/internal/rego/schema"
+)
+
+// A Made is what a built-in function returns, of which no more is known than its operands.
+type Made struct {
+	Name  string // of the function
+	Kinds schema.Kinds
+	args  []*ast.Term
+	frame *Frame
+}
+
+func (Made) member(*Analysis, *ast.Term) Set { return Anything() }
+
+func (Made) elements(*Analysis) Set { return Anything() }
+
+func (Made) keys(*Analysis) Set { return Anything() }
+
+// made returns what a built-in function returns by its declaration.
+func (a *Analysis) made(name string, args []*ast.Term, f *Frame) Set {
+	b := functions.Builtin(name)
+	if b == nil || b.Decl.Result() == nil || b.Relation || len(args) == 0 {
+		return Anything()
+	}
+	if kinds := KindsOfType(b.Decl.Result()); kinds != schema.AnyKind {
+		return Only(Made{name, kinds, args, f})
+	}
+	return Anything()
+}
+
+// days and types are all that time.weekday and type_name return.
+var closedResults = map[string][]string{
+	"time.weekday": {"Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"},
+	"type_name":    {"null", "boolean", "number", "string", "array", "object", "set"},
+}
+
+// idempotent are the functions that return what they return already as it is.
+var idempotent = map[string]bool{"lower": true, "upper": true, "trim_space": true, "trim": true, "trim_left": true, "trim_right": true}
+
+// Results returns all that a function can return, when that is known.
+func (a *Analysis) Results(m Made) ([]*ast.Term, bool) {
+	if names := closedResults[m.Name]; names != nil {
+		all := make([]*ast.Term, len(names))
+		for i, name := range names {
+			all[i] = ast.StringTerm(name)
+		}
+		return all, true
+	}
+	if !IsFolded(m.Name) {
+		return nil, false
+	}
+	calls, ok := a.combined(m.args, m.frame)
+	var all []*ast.Term
+	for _, call := range calls {
+		t, err := a.Call(m.Name, call)
+		if err != nil || t == nil {
+			return nil, false
+		}
+		all = append(all, t)
+	}
+	return all, ok
+}
+
+// combined returns all combinations of what terms can be, when each has few values.
+func (a *Analysis) combined(args []*ast.Term, f *Frame) (calls [][]*ast.Term, ok bool) {
+	calls = [][]*ast.Term{nil}
+	for _, t := range args {
+		all, ok := a.Few(a.Values(t, f))
+		if !ok || len(all)*len(calls) > MaxAlternatives {
+			return nil, false
+		}
+		var next [][]*ast.Term
+		for _, call := range calls {
+			for _, one := range all {
+				next = append(next, append(call[:len(call):len(call)], one))
+			}
+		}
+		calls = next
+	}
+	return calls, true
+}
+
+// Few returns all values that a term can have: constants, those of an enum, what a function returns.
+func (a *Analysis) Few(s Set) (all []*ast.Term, ok bool) {
+	if s.open || len(s.list) == 0 {
+		return nil, false
+	}
+	for _, c := range s.list {
+		switch c := c.(type) {
+		case Constant:
+			all = append(all, c.Term)
+		case InputPart:
+			listed := c.At.Values()
+			for _, v := range listed {
+				value, err := ast.InterfaceToValue(v)
+				if err != nil {
+					return nil, false
+				}
+				all = append(all, ast.NewTerm(value))
+			}
+			if len(listed) == 0 {
+				return nil, false
+			}
+		case Made:
+			results, known := a.Results(c)
+			if !known {
+				return nil, false
+			}
+			all = append(all, results...)
+		case document:
+			k, known := c.constant()
+			if !known {
+				return nil, false
+			}
+			all = append(all, k.Term)
+		default:
+			return nil, false
+		}
+	}
+	return all, true
+}
+
+// Makes says that a function may return a constant.
+func (a *Analysis) Makes(m Made, c *ast.Term) bool {
+	if m.Kinds&KindsOf(c.Value) == 0 {
+		return false
+	}
+	if all, ok := a.Results(m); ok {
+		for _, t := range all {
+			if t.Value.Compare(c.Value) == 0 {
+				return true
+			}
+		}
+		return false
+	}
+	return a.Keeps(m, c)
+}
+
+// Keeps says that a function leaves a constant as it is: lower does that with a text in small letters, and what it
+// returns has no other parts.
+func (a *Analysis) Keeps(m Made, c *ast.Term) bool {
+	if !idempotent[m.Name] {
+		return true
+	}
+	call := []*ast.Term{ast.NewTerm(c.Value)}
+	for _, t := range m.args[1:] {
+		all, ok := a.Values(t, m.frame).AllConstants()
+		if !ok || len(all) != 1 {
+			return true
+		}
+		call = append(call, all[0].Term)
+	}
+	if t, err := a.Call(m.Name, call); err == nil && t != nil && t.Value.Compare(c.Value) != 0 {
+		return false
+	}
+	for _, inner := range a.Values(m.args[0], m.frame).list { // trim_space(lower(x)) has no capital letters either
+		if of, ok := inner.(Made); !ok || m.Name == "lower" || m.Name == "upper" || of.Name != "lower" && of.Name != "upper" || a.Keeps(of, c) {
+			return true
+		}
+	}
+	return len(a.Values(m.args[0], m.frame).list) == 0
+}
+
+// Folded says that all that a term can be is the result of lower or upper.
+func (s Set) Folded() (Made, bool) {
+	if s.open || len(s.list) != 1 {
+		return Made{}, false
+	}
+	m, ok := s.list[0].(Made)
+	return m, ok && (m.Name == "lower" || m.Name == "upper")
+}
+
+// Kinds returns the kinds of value that a term can have; AnyKind where that is not known.
+func (a *Analysis) Kinds(s Set) schema.Kinds {
+	var all schema.Kinds
+	for _, c := range s.list {
+		all |= a.KindsOfOne(c)
+	}
+	if s.open || all == 0 {
+		return schema.AnyKind
+	}
+	return all
+}
+
+// KindsOfOne returns the kinds of value of a candidate.
+func (a *Analysis) KindsOfOne(c Candidate) schema.Kinds {
+	switch c := c.(type) {
+	case Constant:
+		return KindsOf(c.Value)
+	case InputPart:
+		return c.At.Kinds()
+	case Literal:
+		return KindsOf(c.Term.Value)
+	case Made:
+		return c.Kinds
+	case memberNames:
+		return schema.SetKind
+	case partial:
+		if c.rules[0].Head.RuleKind() == ast.MultiValue && c.whole {
+			return schema.SetKind
+		}
+		return schema.ObjectKind
+	case document:
+		return c.kinds()
+	}
+	return schema.AnyKind
+}
+
+// kinds returns the kind of what is at the place.
+func (d document) kinds() schema.Kinds {
+	if d.Node != nil {
+		return schema.ObjectKind
+	}
+	switch d.Value.(type) {
+	case nil:
+		return schema.NullKind
+	case bool:
+		return schema.BooleanKind
+	case json.Number, float64, int:
+		return schema.NumberKind
+	case string:
+		return schema.StringKind
+	case []any:
+		return schema.ArrayKind
+	case map[string]any:
+		return schema.ObjectKind
+	}
+	return schema.AnyKind
+}
+
+// KindsOf returns the kind of a value.
+func KindsOf(v ast.Value) schema.Kinds {
+	switch v.(type) {
+	case ast.Null:
+		return schema.NullKind
+	case ast.Boolean:
+		return schema.BooleanKind
+	case ast.Number:
+		return schema.NumberKind
+	case ast.String:
+		return schema.StringKind
+	case *ast.Array, *ast.ArrayComprehension:
+		return schema.ArrayKind
+	case ast.Object, *ast.ObjectComprehension:
+		return schema.ObjectKind
+	case ast.Set, *ast.SetComprehension:
+		return schema.SetKind
+	}
+	return schema.AnyKind
+}
+
+// KindsOfType translates a type of OPA's checker.
+func KindsOfType(t types.Type) schema.Kinds {
+	switch t := t.(type) {
+	case types.Null:
+		return schema.NullKind
+	case types.Boolean:
+		return schema.BooleanKind
+	case types.Number:
+		return schema.NumberKind
+	case types.String:
+		return schema.StringKind
+	case *types.Array:
+		return schema.ArrayKind
+	case *types.Object:
+		return schema.ObjectKind
+	case *types.Set:
+		return schema.SetKind
+	case types.Any:
+		var all schema.Kinds
+		for _, alternative := range t {
+			all |= KindsOfType(alternative)
+		}
+		if all != 0 {
+			return all
+		}
+	case *types.NamedType:
+		return KindsOfType(t.Type)
+	}
+	return schema.AnyKind
+}

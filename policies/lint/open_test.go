@@ -1,0 +1,335 @@
+package lint
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ambit-tools/ambit/internal/rego/regotest"
+)
+
+// judged returns what is said of a policy of the tool pay: its errors, or its warnings but for those of optional
+// members, each with its code.
+func judged(t *testing.T, policy string) string {
+	t.Helper()
+	fsys := regotest.ShopDir(t)
+	fsys["conf/data.json"] = regotest.Text(`{"blocked": ["bob", "carl"], "names": "mallory", "most": null, "users": {"alice": {"limit": 5, "team": "a"}, "bob": {"limit": 1, "team": "b"}}, "days": ["monday"], "list": ["x", "y"], "flag": true, "level": "strict"}`)
+	fsys["t.rego"] = regotest.Text("package ambit.tools.pay\n\nimport data.conf\n\nallow contains {\"code\": \"conf\", \"message\": \"m\"} if conf.flag\n\n" + policy + "\n")
+	report, err := Check(fsys)
+	require.NoError(t, err)
+	var said []string
+	for _, d := range report.Errors {
+		said = append(said, d.Error())
+	}
+	for _, d := range report.Warnings {
+		if d.Code != codeOptional {
+			said = append(said, "warning "+d.Code+": "+d.Error())
+		}
+	}
+	return strings.Join(said, "\n")
+}
+
+func allowIf(condition string, more ...string) string {
+	return strings.Replace(regotest.When(condition, more...), "deny contains", "allow contains", 1)
+}
+
+// check holds what is said of policies against what must be: nothing where want is empty.
+func check(t *testing.T, table []verdict) {
+	t.Helper()
+	for _, v := range table {
+		if got := judged(t, v.policy); v.want == "" {
+			assert.Empty(t, got, v.policy)
+		} else {
+			assert.Contains(t, got, v.want, v.policy)
+		}
+	}
+}
+
+const (
+	always   = "which is never false: this condition always holds"
+	whenever = "warning never_false: t.rego"
+	never    = "never holds"
+)
+
+// A condition that is never false holds in every call, or in every one that has its value.
+func TestConditions(t *testing.T) {
+	check(t, []verdict{
+		{allowIf(`trusted`, `trusted contains n if { some n in {"alice"}; n == input.principal.id }`), "trusted is a set, " + always},
+		{allowIf(`trusted`, `trusted := ["alice"]`), "trusted is an array, " + always},
+		{allowIf(`trusted`, `trusted := {"alice": 1}`), "trusted is an object, " + always},
+		{allowIf(`level`, `default level := "none"`, `level := "high" if input.args.amount > 5`), "level is a string, " + always},
+		{allowIf(`level`, `level := "high" if input.args.amount > 5`, `level := "low" if input.args.amount <= 5`), "level is a string, " + always},
+		{allowIf(`level`, `level := "high" if input.args.amount > 5`, `level := "low" if not input.args.amount > 5`), "level is a string, " + always},
+		{allowIf(`level`, `level := "high" if { input.args.amount > 5 } else := "low"`), "level is a string, " + always},
+		{allowIf(`indexof(input.args.to, "@example.com")`), "indexof(...) is a number, " + always},
+		{allowIf(`count(input.args.lines)`), "count(...) is a number, " + always + " (write count(...) > 0)"},
+		{allowIf(`n := count(input.args.lines); n`), "is a number, " + always},
+		{allowIf(`input.run.counts.refund`), "input.run.counts.refund is a number, " + always},
+		{allowIf(`c := input.run.counts; c.refund`), "is a number, " + always},
+		{allowIf(`input.args.amount`), "input.args.amount is a number, " + always},
+		{allowIf(`input.args.lines`), "input.args.lines is an array, " + always},
+		{allowIf(`input.args.to`), "input.args.to is a string, " + always},
+		{allowIf(`input.principal.id`), "input.principal.id is a string, " + always},
+		{allowIf(`lower(input.args.to)`), "lower(...) is a string, " + always},
+		{allowIf(`sprintf("%s", [input.args.to])`), "sprintf(...) is a string, " + always},
+		{allowIf(`[t | some t in object.get(input.args, "tags", []); t == "approved"]`), "is an array, " + always},
+		{allowIf(`{t | some t in object.get(input.args, "tags", []); t == "approved"}`), "is a set, " + always},
+		{allowIf(`object.get(input.args, "tags", [])`), "is an array, " + always},
+		{allowIf(`object.get(input.args, "note", "")`), "is a string, " + always},
+		{allowIf(`verdict(input.args.to)`, `verdict(x) := "yes" if { x == "alice" } else := "no"`), "verdict(...) is a string, " + always},
+		{allowIf(`verdict(input.args.to)`, `default verdict(_) := "no"`, `verdict(x) := "yes" if x == "alice"`), "verdict(...) is a string, " + always},
+		{allowIf(`verdict(input.args.amount)`, `verdict(x) := "yes" if x > 5`, `verdict(x) := "no" if x <= 5`), "verdict(...) is a string, " + always},
+		{allowIf(`names(input.args.to)`, `names(x) := {n | some n in {"alice"}; n == x}`), "names(...) is a set, " + always},
+		{allowIf(`ok(input.args.amount)`, `ok(x) if x`), "is a number, " + always},
+		{allowIf(`ok`, `ok if trusted`, `trusted contains "a" if input.args.amount > 5`), "trusted is a set, " + always},
+		{allowIf(`every l in input.args.lines { lower(l) }`), "lower(...) is a string, " + always},
+		{allowIf(`count([1 | count(input.args.lines)]) > 0`), "count(...) is a number, " + always},
+		{allowIf(`input.args.amount + 1`), "is a number, " + always},
+		{allowIf(`not trusted`, `trusted contains n if { some n in {"alice"}; n == input.principal.id }`), "not trusted " + never + " (write count(trusted) == 0)"},
+		{allowIf(`not deny`, regotest.When(`input.args.amount > 5`)), "not deny " + never},
+		{allowIf(`not {t | some t in input.args.lines; t == "tax"}`), never},
+		{allowIf(`not [t | some t in input.args.lines; t == "tax"]`), never},
+		{allowIf(`not count(input.args.lines)`), never},
+		{allowIf(`not names(input.args.to)`, `names(x) := {n | some n in {"alice"}; n == x}`), "not names(...) " + never},
+		{allowIf(`not input.args.amount`), never},
+		{allowIf(`not level`, `default level := "none"`, `level := "high" if input.args.amount > 5`), never},
+		{allowIf(`not data.ambit.tools.pay.deny`, regotest.When(`input.args.amount > 5`)), "not deny " + never},
+
+		{allowIf(`conf.users[input.principal.id]`), whenever},
+		{allowIf(`input.args.note`), whenever},
+		{allowIf(`count(input.args.tags)`), whenever},
+		{allowIf(`level`, `level := "high" if input.args.amount > 5`), whenever},
+		{allowIf(`input.args.lines[0]`), whenever},
+		{allowIf(`exists(conf.users[input.principal.id])`, `exists(x) if x`), whenever},
+		{allowIf(`input.args.lines[_]`), whenever},
+
+		{allowIf(`input.args.urgent`), ""},
+		{allowIf(`not input.args.urgent`), ""},
+		{allowIf(`trusted[input.principal.id]`, `trusted contains n if { some n in {"alice"}; n == input.args.to }`), ""},
+		{allowIf(`not trusted[input.principal.id]`, `trusted contains n if { some n in {"alice"}; n == input.args.to }`), ""},
+		{allowIf(`ok`, `default ok := false`, `ok if input.args.amount > 5`), ""},
+		{allowIf(`ok`, `ok if input.args.amount > 5`), ""},
+		{allowIf(`not ok(input.args.to)`, `ok(x) if x == "alice"`), ""},
+		{allowIf(`not input.args.note`), ""},
+		{allowIf(`not conf.users[input.principal.id]`), ""},
+		{allowIf(`conf.users[input.principal.id]; conf.users[input.principal.id].limit > 3`), ""},
+		{allowIf(`startswith(input.args.to, "a"); regex.match("^a", input.args.to); is_string(input.args.to)`), ""},
+		{allowIf(`conf.flag`), ""},
+		{allowIf(`conf.blocked`), "conf.blocked is an array, " + always},
+		{allowIf(`data.ambit.declared.reasons.no`), whenever},
+		{allowIf(`object.get(input.args, "urgent", false)`), ""},
+		{allowIf(`count({k | conf.users[k]}) > 1`), ""},
+		{allowIf(`some k; conf.users[k]; k == input.args.to`), whenever},
+		{allowIf(`input.undo`), ""},
+		{allowIf(`walk(input.args, [_, v]); v == "x"`), ""},
+	})
+}
+
+// What can never match is an error: the rule never applies.
+func TestNeverEqual(t *testing.T) {
+	const weekday = `time.weekday([input.now_ns, "Europe/Berlin"])`
+	levels := []string{`level := "high" if input.args.amount >= 100`, `level := "low" if input.args.amount < 100`}
+	check(t, []verdict{
+		{regotest.When(weekday + ` == "sunday"`), `time.weekday(...) is never "sunday" (did you mean "Sunday"?)`},
+		{regotest.When(`"sunday" == ` + weekday), `time.weekday(...) is never "sunday"`},
+		{regotest.When(weekday + ` != "sunday"`), `is never "sunday"`},
+		{regotest.When(`day := ` + weekday + `; day == "Sun"`), `is never "Sun"`},
+		{regotest.When(weekday + ` in {"Saturday", "sunday"}`), `is never "sunday"`},
+		{regotest.When(weekday + ` in conf.days`), `conf/data.json:1:`},
+		{regotest.When(`is_day(`+weekday+`)`, `is_day(d) if d == "SUNDAY"`), `is never "SUNDAY"`},
+		{regotest.When(`day == "sunday"`, `day := `+weekday), `is never "sunday"`},
+		{regotest.When(`level == "hihg"`, levels...), `level is never "hihg" (did you mean "high"?)`},
+		{regotest.When(`"hihg" == level`, levels...), `level is never "hihg"`},
+		{regotest.When(`level != "hihg"`, levels...), `level is never "hihg"`},
+		{regotest.When(`level in {"hihg", "low"}`, levels...), `level is never "hihg"`},
+		{regotest.When(`l := level; l == "hihg"`, levels...), `is never "hihg"`},
+		{regotest.When(`risk(input.args.amount) == "hihg"`, `risk(x) := "high" if { x >= 100 } else := "low"`), `is never "hihg"`},
+		{regotest.When(`level == "hihg"`, append(levels, `default level := "none"`)...), `level is never "hihg"`},
+		{regotest.When(`level == 1`, levels...), `match error`},
+		{regotest.When(`lower(input.args.to) == "Mallory"`), `lower(...) is never "Mallory" (write "mallory": it is what lower makes)`},
+		{regotest.When(`lower(input.args.to) in {"bob", "Mallory"}`), `is never "Mallory"`},
+		{regotest.When(`"Mallory" in {lower(t) | some t in input.args.lines}`), `is never "Mallory"`},
+		{regotest.When(`upper(input.args.to) == "Mallory"`), `is never "Mallory"`},
+		{regotest.When(`upper(input.args.currency) == "EURO"`), `is never "EURO"`},
+		{regotest.When(`trim_space(input.args.to) == " bob"`), `is never " bob"`},
+		{regotest.When(`trim(input.args.to, "/") == "/etc"`), `is never "/etc"`},
+		{regotest.When(`trim_space(lower(input.args.to)) == "Bob"`), `is never "Bob"`},
+		{regotest.When(`type_name(input.args.to) == "integer"`), `type_name(...) is never "integer"`},
+		{regotest.When(`object.get(input.args, "currency", "EUR") == "EURO"`), `input.args.currency is never "EURO"`},
+		{regotest.When(`c := object.get(input.args, "currency", "EUR"); c == "EURO"`), `is never "EURO"`},
+		{regotest.When(`object.get(input.args, "count", 0) > "1000"`), `is a number, and it is compared with a string (write 1000, without quotes)`},
+		{regotest.When(`object.get(input.args, "tags", []) == {"blocked"}`), `is an array, and it is compared with a set`},
+		{regotest.When(`some i in object.get(input.args, "items", []); i.prise > 5`), `has no member "prise"`},
+		{regotest.When(`some i in object.get(input.args, "items", []); object.get(i, "prise", 0) > 5`), `has no member "prise"`},
+		{regotest.When(`object.get(input.args, ["card", "brand"], "visa") == "amex"`), `input.args.card.brand is never "amex"`},
+		{regotest.When(`"mallory" in input.args.to`), `input.args.to is a string, which has no elements: in never finds anything there (write contains(input.args.to, ...)`},
+		{regotest.When(`not "mallory" in input.args.to`), `has no elements`},
+		{regotest.When(`input.args.to in conf.names`), `conf/data.json:1:`},
+		{regotest.When(`has(conf.names, input.args.to)`, `has(list, x) if x in list`), `conf/data.json:1:`},
+		{regotest.When(`input.args.to in conf.most`), `is null, which has no elements`},
+		{regotest.When(`"x" in lower(input.args.to)`), `lower(...) is a string, which has no elements`},
+		{regotest.When(`object.get(input.args, "tags", []) in {"blocked"}`), `is an array, and it is compared with a string`},
+		{regotest.When(`input.args.lines in {"tax"}`), `is an array`},
+		{regotest.When(`input.args.amount > conf.most`), `conf/data.json:1:`},
+		{regotest.When(`object.get(input.args, "count", 0) >= conf.most`), `and it is compared with null`},
+		{regotest.When(`regex.match("^eur$", input.args.currency)`), `regex.match(...) never holds: input.args.currency has no value that matches`},
+		{regotest.When(`startswith(input.args.currency, "eu")`), `startswith(...) never holds`},
+		{regotest.When(`contains(level, "mid")`, levels...), `contains(...) never holds`},
+		{regotest.When(`regex.match("^[A-Z]+$", lower(input.args.to))`), `lower(...) never matches`},
+		{regotest.When(`startswith(lower(input.args.to), "Mallory")`), `lower(...) never matches`},
+		{regotest.When("regex.match(`a^b`, input.args.to)"), `no text matches`},
+		{regotest.When("regex.match(`a$b`, input.args.to)"), `no text matches`},
+		{regotest.When(`glob.match("E*", [], lower(input.args.to))`), `lower(...) never matches`},
+
+		{regotest.When(weekday + ` == "Sunday"`), ""},
+		{regotest.When(weekday + ` in {"Saturday", "Sunday"}`), ""},
+		{regotest.When(`level == "high"`, levels...), ""},
+		{regotest.When(`level in {"high", "low"}`, levels...), ""},
+		{regotest.When(`level in serious`, append(levels, `serious := {"high", "critical"}`)...), ""},
+		{regotest.When(`conf.level == "lenient"`), ""},
+		{regotest.When(`lower(input.args.to) == "mallory"`), ""},
+		{regotest.When(`upper(input.args.currency) == "EUR"`), ""},
+		{regotest.When(`object.get(input.args, "currency", "") == ""`), ""},
+		{regotest.When(`object.get(input.args, "note", null) == null`), ""},
+		{regotest.When(`object.get(input.args, "note", null) != null`), ""},
+		{regotest.When(`object.get(input.args, "tags", []) == ["blocked"]`), ""},
+		{regotest.When(`object.get(input.args, "tags", []) == []`), ""},
+		{regotest.When(`"x" in object.get(input.args, "tags", [])`), ""},
+		{regotest.When(`input.args.to in conf.blocked`), ""},
+		{regotest.When(`input.args.to in object.keys(conf.users)`), ""},
+		{regotest.When(`some i in object.get(input.args, "items", []); i.name == "x"`), ""},
+		{regotest.When("regex.match(`^(EUR|USD)$`, input.args.currency)"), ""},
+		{regotest.When("regex.match(`(?i)^M`, lower(input.args.to))"), ""},
+		{regotest.When("regex.match(`^a.*b$`, input.args.to)"), ""},
+		{regotest.When(`type_name(input.args.to) == "string"`), ""},
+		{regotest.When(`trim_prefix(input.args.to, "a") == "ab"`), ""},
+		{regotest.When(`trim_space(input.args.to) == "bob smith"`), ""},
+	})
+}
+
+// An inequality with one element of several holds for nearly everybody.
+func TestInequalitiesWithSomeElement(t *testing.T) {
+	const wrong = "differs from one element of the list whenever the list has two"
+	blocked := `blocked := ["alice", "bob"]`
+	check(t, []verdict{
+		{allowIf(`input.args.to != blocked[_]`, blocked), "t.rego:8:2: input.args.to " + wrong},
+		{allowIf(`blocked[_] != input.args.to`, blocked), wrong},
+		{allowIf(`some n in blocked; n != input.args.to`, blocked), wrong},
+		{allowIf(`some n in blocked; input.args.to != n`, blocked), wrong},
+		{allowIf(`some i; blocked[i] != input.args.to`, blocked), wrong},
+		{allowIf(`some n in {"alice", "bob"}; n != input.args.to`), wrong},
+		{allowIf(`some n in conf.blocked; n != input.args.to`), wrong},
+		{allowIf(`input.args.to != conf.blocked[_]`), wrong},
+		{regotest.When(`some n in conf.blocked; n != input.args.to`), wrong},
+		{allowIf(`some n in blocked; not n == input.args.to`, blocked), wrong},
+		{allowIf(`some n in names; n != input.args.to`, `names contains n if some n in ["alice", "bob"]`), wrong},
+		{allowIf(`list := conf.blocked; some n in list; to := input.args.to; n != to`), wrong},
+		{allowIf(`differs(input.args.to, blocked)`, blocked, `differs(x, list) if x != list[_]`), wrong},
+		{allowIf(`some n in blocked; differs(input.args.to, n)`, blocked, `differs(x, y) if x != y`), wrong},
+		{allowIf(`other`, blocked, `other if { some n in blocked; n != input.args.to }`), wrong},
+		{allowIf(`count([1 | some n in blocked; n != input.args.to]) > 0`, blocked), wrong},
+		{allowIf(`count([l | some l in object.get(input.args, "tags", []); l != blocked[_]]) > 0`, blocked), wrong},
+		{allowIf(`some id, user in conf.users; id != input.args.to`), wrong},
+		{allowIf(`some id, _ in conf.users; id != input.args.to`), wrong},
+		{allowIf(`some n in blocked; n != object.get(input.args, "note", "")`, blocked), wrong},
+
+		{allowIf(`some l in input.args.lines; l != "tax"`), "warning not_equal_in_loop"},
+		{allowIf(`input.args.lines[_] != "tax"`), "warning not_equal_in_loop"},
+		{regotest.When(`some l in object.get(input.args, "tags", []); some n in conf.list; l != n`), "warning not_equal_in_loop"},
+		{allowIf(`some n in ["alice"]; n != input.args.to`), "warning not_equal_in_loop"},
+
+		{regotest.When(`some l in input.args.lines; l != "tax"`), ""},
+		{regotest.When(`input.args.lines[_] != "tax"`), ""},
+		{allowIf(`not odd`, `odd if { some l in input.args.lines; l != "tax" }`), ""},
+		{allowIf(`not input.args.to in blocked`, blocked), ""},
+		{allowIf(`every n in blocked { n != input.args.to }`, blocked), ""},
+		{allowIf(`some u in conf.users; u.limit > 3; u.team != input.args.to`), ""},
+		{allowIf(`some id, u in conf.users; id == input.principal.id; u.team != input.args.to`), ""},
+		{allowIf(`some i; conf.blocked[i] == input.args.to; conf.list[i] != "x"`), ""},
+		{allowIf(`others := {n | some n in conf.blocked; n != input.args.to}; count(others) > 1`), ""},
+		{allowIf(`count(others) > 1`, `others contains n if { some n in conf.blocked; n != input.args.to }`), ""},
+		{allowIf(`conf.blocked[0] != input.args.to`), ""},
+		{allowIf(`conf.users[input.principal.id].team != input.args.to`), ""},
+		{allowIf(`input.args.to != "bob"`), ""},
+	})
+}
+
+// Texts and patterns that are not what they read.
+func TestFormatsAndPatterns(t *testing.T) {
+	message := func(text string) string {
+		return `deny contains {"code": "no", "message": ` + text + `} if input.args.amount > 5`
+	}
+	check(t, []verdict{
+		{message(`sprintf("%d of %d", [input.args.amount])`), `"%d of %d" has other verbs than the 1 values that it is given: the text would have %!d(MISSING)`},
+		{message(`sprintf("%d", [input.args.amount, 5])`), `"%d" has fewer verbs than the 2 values`},
+		{message(`sprintf("nothing", [1])`), `fewer verbs`},
+		{message(`sprintf(text, [input.args.amount])`) + "\n\ntext := \"%d of %v\"", `MISSING`},
+		{message(`m`) + "\n\nm := sprintf(\"%s\", [])", `MISSING`},
+		{message(`sprintf("%[3]d", [1, 2])`), `BADINDEX`},
+		{message(`sprintf("100%", [])`), `NOVERB`},
+		{message(`sprintf("%d%% of %v", [input.args.amount, 5])`), ""},
+		{message(`sprintf("%[1]d and %[1]d", [input.args.amount])`), ""},
+		{message(`sprintf("%5.2f|%-8s|%v", [1.5, "a", input.args.lines])`), ""},
+		{message(`sprintf("none", [])`), ""},
+
+		{regotest.When(`glob.match("/etc/*", [], input.args.to)`), "warning glob_delimiters"},
+		{regotest.When(`some p in ["/etc/*"]; glob.match(p, [], input.args.to)`), "warning glob_delimiters"},
+		{regotest.When(`glob.match("/etc/*", ["/"], input.args.to)`), ""},
+		{regotest.When(`glob.match("/etc/**", [], input.args.to)`), ""},
+		{regotest.When(`glob.match("/etc/*", null, input.args.to)`), ""},
+
+		{allowIf("regex.match(`example\\.com`, input.args.to)"), "warning unanchored_pattern"},
+		{allowIf("regex.match(`^docs\\.example\\.com`, ambit.url.host(input.args.to))"), "warning unanchored_pattern"},
+		{allowIf("regex.match(`docs`, ambit.url.host(input.args.to))"), "warning unanchored_pattern"},
+		{allowIf("regex.match(`(^|\\.)example\\.com$`, ambit.url.host(input.args.to))"), ""},
+		{allowIf("regex.match(`^https://docs\\.example\\.com/`, input.args.to)"), ""},
+		{allowIf("regex.match(`[a-z]+\\.md$`, input.args.to)"), ""},
+
+		{`first := input.args.lines[_]` + "\n\n" + allowIf(`first == "tax"`), "warning top_level_iteration"},
+		{`all contains input.args.lines[_]` + "\n\n" + allowIf(`"tax" in all`), ""},
+		{allowIf(`1 == 1`), "warning constant_condition"},
+		{allowIf(`true`), "warning constant_condition"},
+		{allowIf(`"a" != "b"; input.args.amount > 5`), "warning constant_condition"},
+		{`allow contains {"code": "ok", "message": "m"}`, ""},
+	})
+}
+
+// A policy knows a tool by its name alone: an alias and an earlier name are those of no foreign tool.
+func TestOtherNamesOfATool(t *testing.T) {
+	fsys, err := regotest.Generate(strings.Replace(regotest.Shop, "    description: Pay.\n", "    description: Pay.\n    alias: payNow\n    renamed_from: [spend]\n", 1))
+	require.NoError(t, err)
+	allow := "\n\nallow contains {\"code\": \"a\", \"message\": \"m\"} if data.named.risky[input.tool.name]\n"
+	for policy, want := range map[string]string{
+		"package ambit.policies.org\n\n" + regotest.When(`input.tool.name == "payNow"`):                                `input.tool.name is never "payNow", the alias of pay (write "pay": policies see the name of the tool)`,
+		"package ambit.policies.org\n\n" + regotest.When(`input.tool.name in {"refund", "spend"}`):                     `input.tool.name is never "spend", an earlier name of pay`,
+		"package ambit.policies.org\n\n" + regotest.When(`input.tool.name in names`, `names := {"payNow", "invoice"}`): `is never "payNow", the alias of pay`,
+		"package ambit.policies.org\n\n" + regotest.When(`input.run.counts.payNow > 3`):                                `(write "pay": payNow is the alias of it)`,
+		"package ambit.tools.payNow\n\n" + regotest.When(`input.args.amount > 3`):                                      `(write package ambit.tools.pay: payNow is the alias of it)`,
+		"package ambit.tools.spend\n\n" + regotest.When(`input.args.amount > 3`):                                       `(write package ambit.tools.pay: spend is an earlier name of it)`,
+		"package ambit.policies.org" + allow:                                                                           `named/data.json:1:12: input.tool.name is never "payNow"`,
+	} {
+		fsys["named/data.json"] = regotest.Text(`{"risky": {"payNow": true, "pay": true}}`)
+		if !strings.Contains(policy, "data.named") {
+			delete(fsys, "named/data.json")
+		}
+		fsys["t.rego"] = regotest.Text(policy)
+		assert.ErrorContains(t, checkDir(fsys), want, policy)
+	}
+}
+
+// An entry whose member is of another kind would end each of its calls in an error.
+func TestKindsOfEntries(t *testing.T) {
+	check(t, []verdict{
+		{`deny contains {"code": "no", "message": input.args.amount} if input.args.amount > 5`, `"message" of deny must be a string, and is a number`},
+		{`deny contains {"code": "no", "message": m} if { m := input.args.amount; m > 5 }`, `"message" of deny must be a string, and is a number`},
+		{`deny contains {"code": "no", "message": object.get(input.args, "count", 0)} if input.args.amount > 5`, `"message" of deny must be a string, and is a number`},
+		{`deny contains {"code": "no", "message": count(input.args.lines)} if input.args.amount > 5`, `"message" of deny must be a string`},
+		{`deny contains {"code": "no", "message": text(input.args.amount)} if input.args.amount > 5` + "\n\ntext(x) := x + 1", `"message" of deny must be a string`},
+		{`ask contains {"id": "a", "message": "m", "approvers": input.args.to} if input.args.amount > 5`, `"approvers" of ask must be a list of strings, and is a string`},
+		{`ask contains {"id": "a", "message": "m", "quorum": input.args.to} if input.args.amount > 5`, `"quorum" of ask must be an integer, and is a string`},
+		{`deny contains {"code": "no", "message": input.args.to} if input.args.amount > 5`, ""},
+		{`ask contains {"id": "a", "message": "m", "approvers": input.args.lines} if input.args.amount > 5`, ""},
+	})
+}
