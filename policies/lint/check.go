@@ -12,6 +12,7 @@ import (
 	"github.com/ambit-tools/ambit/internal/rego/functions"
 	"github.com/ambit-tools/ambit/internal/rego/policydir"
 	"github.com/ambit-tools/ambit/policies"
+	"github.com/ambit-tools/ambit/policies/lint/internal/values"
 )
 
 // A Report is what Check found in a policy directory.
@@ -113,23 +114,57 @@ func (c *Checked) Warnings() policies.Diagnostics {
 	return found
 }
 
-// Closed returns the tools that no rule can allow or ask about.
+// Closed returns the tools that no rule can allow or ask about. A rule in a package for all tools is about those to
+// whose names its body keeps.
 func (c *Checked) Closed() []string {
-	opened := map[policydir.Asker]bool{}
-	for _, m := range c.HandWritten(c.Parsed) {
+	l := newValueLint(c)
+	opened := map[string]bool{}
+	for _, m := range c.HandWritten(c.Compiler.Modules) {
 		if !policydir.Contributes(m.Package.Path) {
 			continue
 		}
-		kind, name := policydir.ContractPackage(m.Package.Path)
-		if slices.ContainsFunc(m.Rules, func(r *ast.Rule) bool { return policydir.RuleName(r) == "allow" || policydir.RuleName(r) == "ask" }) {
-			if kind == policydir.OrgPackage {
-				return nil // it may be about any tool
+		for _, r := range m.Rules {
+			if name := policydir.RuleName(r); name != "allow" && name != "ask" {
+				continue
 			}
-			opened[policydir.Asker{Kind: kind, Name: name}] = true
+			f := values.NewFrame(r, nil, l.Rooted(m.Package.Path), 0)
+			tools, without := l.Narrowed(r.Body, f), l.excluded(r.Body, f)
+			for _, tool := range c.Tools {
+				if (!tools.Fixed || slices.Contains(tools.Names, tool)) && !slices.Contains(without, tool) {
+					opened[tool] = true
+				}
+			}
 		}
 	}
 	return slices.DeleteFunc(slices.Clone(c.Tools), func(name string) bool {
 		t := c.Declared.Tools[name]
-		return t.Effect == "read" || t.Consent != nil && t.Consent.Ask == "always" || opened[policydir.Asker{Kind: policydir.ToolPackage, Name: name}]
+		return t.Effect == "read" || t.Consent != nil && t.Consent.Ask == "always" || opened[name]
 	})
+}
+
+// excluded returns the tools whose names a body rules out, by != or by not ... in.
+func (l *valueLint) excluded(body ast.Body, f *values.Frame) (names []string) {
+	for _, e := range body {
+		terms, ok := e.Terms.([]*ast.Term)
+		if !ok || len(terms) != 3 || len(e.With) > 0 {
+			continue
+		}
+		x, y := l.Side(terms[1], f, e), l.Side(terms[2], f, e)
+		var out values.ToolSet
+		switch name := terms[0].String(); {
+		case e.Negated && name == "internal.member_2":
+			out = l.Equated(x, l.Elements(y))
+		case e.Negated && (name == "eq" || name == "equal"), !e.Negated && name == "neq":
+			if out = l.Equated(x, y); !out.Fixed {
+				out = l.Equated(y, x)
+			}
+			if len(out.Names) > 1 { // it is one of them
+				continue
+			}
+		}
+		if out.Fixed {
+			names = append(names, out.Names...)
+		}
+	}
+	return names
 }

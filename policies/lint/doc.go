@@ -48,13 +48,20 @@
 //   - a path below data that does not exist; data below data.ambit
 //   - a member of the input that the schema rules out; a fact of an unknown tool
 //   - a value that an enum does not have, or the tag of a oneOf
-//   - a comparison of values of different kinds, which is always the same
+//   - a comparison of values of different kinds, which is always the same; with a value that a rule or a function
+//     never answers, such as time.weekday, type_name or lower; a pattern that none of these matches
+//   - a condition that is always there and never false, such as a set, a count or a text, and the not of one
+//   - x != list[_] of a list of policies or data: of two elements one always differs
+//   - in of what has no elements; null in data where another kind is wanted
+//   - a format with more or fewer verbs than values
+//   - an alias or an earlier name of a tool, which policies do not know
 //   - a constant of modify that does not fit the argument, or a pointer to an argument
 //     that does not exist; args of redact_output of another form
 //   - a generated file that is missing, and one that was not generated
 //   - a file that nothing reads, such as freeze.reg
 //   - a rule in a file of tests that no test uses, and a path of a test that leads
-//     nowhere and that no test replaces
+//     nowhere and that no test replaces; a condition of a test that is never false; an
+//     input that a test gives with a member that no call has
 //
 // Check follows every use of a member of the input: in helpers, through a
 // local, by a constant as the index, and in functions that are called with the
@@ -93,6 +100,12 @@
 //	unmatchable_ask    an ask of a tool's package wants a wider cover, or other approvers, than tools.yaml declares
 //	foreign_name       a name that is not declared here and may be that of another application
 //	optional_member    a denial or an ask does not apply to calls without an optional member
+//	never_false        a condition holds whenever its value is there, whatever it is
+//	not_equal_in_loop  x != y of some element, which holds for nearly everybody
+//	glob_delimiters    a wildcard of glob.match ends at dots, since [] stands for ["."]
+//	unanchored_pattern a pattern of hosts matches inside of other hosts
+//	constant_condition a condition is the same in every call
+//	top_level_iteration a rule has a value for each element, which is an error when two differ
 //
 // Inspect of package opa also warns of a test in which OPA's plan of the policies gives
 // up (plan_gives_up), so that OPA's evaluator decides.

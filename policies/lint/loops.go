@@ -3,6 +3,7 @@ package lint
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/open-policy-agent/opa/v1/ast"
 
@@ -51,7 +52,7 @@ func (l *valueLint) differs(x, y *ast.Term, e *ast.Expr, f *values.Frame) {
 	if owner == ofInput && l.refuses() {
 		return
 	}
-	one, many := shownSide(terms[1-at], sides[1-at], f), shownList(all)
+	one, many := shownSide(terms[1-at], sides[1-at], f), l.shownList(terms[at], all, f)
 	message := fmt.Sprintf("%s differs from one element of %s whenever the list has two: this is not that it differs from all", one, many)
 	hint := fmt.Sprintf("write not %s in %s", one, many)
 	if many == "the list" {
@@ -96,10 +97,26 @@ func (l *valueLint) several(collection values.Set) bool {
 	return true
 }
 
-// shownList names a collection.
-func shownList(s values.Set) string {
+// shownList names the collection of which a term is some element.
+func (l *valueLint) shownList(t *ast.Term, s values.Set, f *values.Frame) string {
 	for _, p := range s.Parts() {
 		return p.Path.String()
+	}
+	ref, ok := t.Value.(ast.Ref)
+	for _, scope := range l.bodies {
+		for _, e := range scope.body {
+			terms, isCall := e.Terms.([]*ast.Term)
+			for i := 1; isCall && !ok && len(terms) == 3 && terms[0].String() == "eq" && i < 3; i++ {
+				if terms[i].Equal(t) {
+					ref, ok = terms[3-i].Value.(ast.Ref)
+				}
+			}
+		}
+	}
+	for i := range ref {
+		if text := shownName(ref[:i].String(), f); i > 0 && l.Ranges(ref[i], f) && !strings.Contains(text, "__local") {
+			return text
+		}
 	}
 	return "the list"
 }

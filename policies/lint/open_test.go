@@ -211,10 +211,10 @@ func TestNeverEqual(t *testing.T) {
 
 // An inequality with one element of several holds for nearly everybody.
 func TestInequalitiesWithSomeElement(t *testing.T) {
-	const wrong = "differs from one element of the list whenever the list has two"
+	const wrong = "whenever the list has two: this is not that it differs from all"
 	blocked := `blocked := ["alice", "bob"]`
 	check(t, []verdict{
-		{allowIf(`input.args.to != blocked[_]`, blocked), "t.rego:8:2: input.args.to " + wrong},
+		{allowIf(`input.args.to != blocked[_]`, blocked), "t.rego:8:2: input.args.to differs from one element of blocked " + wrong},
 		{allowIf(`blocked[_] != input.args.to`, blocked), wrong},
 		{allowIf(`some n in blocked; n != input.args.to`, blocked), wrong},
 		{allowIf(`some n in blocked; input.args.to != n`, blocked), wrong},
@@ -332,4 +332,41 @@ func TestKindsOfEntries(t *testing.T) {
 		{`deny contains {"code": "no", "message": input.args.to} if input.args.amount > 5`, ""},
 		{`ask contains {"id": "a", "message": "m", "approvers": input.args.lines} if input.args.amount > 5`, ""},
 	})
+}
+
+// A tool that no rule can allow is found by the names that rules for all tools keep to.
+func TestClosedTools(t *testing.T) {
+	for _, test := range []struct {
+		condition string
+		want      []string
+	}{
+		{`input.tool.name in {"pay"}`, []string{"refund"}},
+		{`input.tool.name == "pay"`, []string{"refund"}},
+		{`"pay" == input.tool.name`, []string{"refund"}},
+		{`input.tool.name in names`, []string{"refund"}},
+		{`listed`, []string{"refund"}},
+		{`input.tool.name in data.named.tools`, []string{"refund"}},
+		{`names[input.tool.name]`, []string{"refund"}},
+		{`of(input.tool.name)`, []string{"refund"}},
+		{`not input.tool.name in {"refund"}`, []string{"refund"}},
+		{`input.tool.name != "refund"`, []string{"refund"}},
+		{`input.tool.name in {"invoice_pay"}`, []string{"pay", "refund"}},
+		{`input.tool.effect == "write"`, nil},
+		{`input.args.amount < 5`, nil},
+		{`not input.tool.name in {"order_find"}`, nil},
+	} {
+		fsys := regotest.ShopDir(t)
+		fsys["named/data.json"] = regotest.Text(`{"tools": ["pay"]}`)
+		rules := ""
+		for name, rule := range map[string]string{"names": `names := {"pay"}`, "listed": `listed if input.tool.name == "pay"`, "of(": `of(name) if name == "pay"`} {
+			if strings.Contains(test.condition, name) {
+				rules += rule + "\n\n"
+			}
+		}
+		fsys["t.rego"] = regotest.Text("package ambit.policies.desk\n\n" + rules + allowIf(test.condition))
+		report, err := Check(fsys)
+		require.NoError(t, err)
+		require.NoError(t, report.Err(), test.condition)
+		assert.ElementsMatch(t, test.want, report.Closed, test.condition)
+	}
 }

@@ -37,6 +37,10 @@ type Config struct {
 	// Its participant is called "workspace".
 	Workspace string
 
+	// RequireTests refuses Policies whose tests do not pass, at the start and at a reload. Without it the host takes
+	// them, and tells Report.
+	RequireTests bool
+
 	// Policy decides in the place of Policies. The host does not reload it.
 	Policy runtime.Policy
 	// Journal is used in the place of the store and its audit log. Then there is no
@@ -155,6 +159,17 @@ func (c *Config) check() error {
 // files at such paths.
 func (c *Config) path(suffix string) string {
 	return filepath.Join(c.Dir, cmp.Or(c.Store, defaultStore)+suffix)
+}
+
+// policyOptions are the options of Policies.
+func (c *Config) policyOptions() []opa.Option {
+	options := []opa.Option{opa.OnFailedTests(func(err error) {
+		c.report(fmt.Errorf("the policies decide, and their tests do not pass: %w", err))
+	})}
+	if c.RequireTests {
+		options = append(options, opa.RequireTests())
+	}
+	return options
 }
 
 func (c *Config) report(err error) {

@@ -64,7 +64,7 @@ func Open(ctx context.Context, cfg Config) (h *Host, err error) {
 	h = &Host{cfg: cfg, limits: cfg.within()}
 	policy, rules := cfg.Policy, (*opa.Policy)(nil)
 	if policy == nil {
-		if rules, err = opa.Load(cfg.Policies, registry); err != nil {
+		if rules, err = opa.Load(cfg.Policies, registry, cfg.policyOptions()...); err != nil {
 			return nil, err
 		}
 		policy = rules

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -23,6 +24,9 @@ type Policy struct {
 	reg      *runtime.Registry
 	interval time.Duration
 	builders builders
+
+	requireTests bool
+	failedTests  func(error) // nil: the tests do not run
 
 	evaluator  Evaluator
 	checkEvery uint64
@@ -51,13 +55,22 @@ func WithInterval(d time.Duration) Option {
 	return func(p *Policy) { p.interval = max(d, time.Millisecond) }
 }
 
+// RequireTests has Load, Reload and Watch refuse policies whose tests do not pass. Without it they take the policies,
+// and report the tests: an urgent limit does not wait for an unrelated test.
+func RequireTests() Option { return func(p *Policy) { p.requireTests = true } }
+
+// OnFailedTests sets who hears of tests that do not pass, at a start and at a reload, in the goroutine that loads. The
+// error names each test; the policies decide. The default writes a warning to slog.Default. With nil the tests do not
+// run, unless RequireTests asks for them.
+func OnFailedTests(f func(error)) Option { return func(p *Policy) { p.failedTests = f } }
+
 // Load reads, checks and compiles a policy directory, ambit_gen included, for the
 // tools of a registry. Join makes one directory of several. The error is Errors and
 // lists everything that is wrong; a policy that does not load must stop the program.
-// The tests of the directory are not run: a start must not wait for them, and ambit
-// check has run them before.
+// The tests of the directory run, and those that do not pass are reported (OnFailedTests), or refuse the policies
+// (RequireTests).
 func Load(fsys fs.FS, reg *runtime.Registry, opts ...Option) (*Policy, error) {
-	p := &Policy{reg: reg, interval: DefaultInterval, evaluator: Plan, checkEvery: DefaultCheck}
+	p := &Policy{reg: reg, interval: DefaultInterval, evaluator: Plan, checkEvery: DefaultCheck, failedTests: warnOfTests}
 	for _, opt := range opts {
 		opt(p)
 	}
@@ -65,7 +78,43 @@ func Load(fsys fs.FS, reg *runtime.Registry, opts ...Option) (*Policy, error) {
 	if err != nil {
 		return nil, err
 	}
-	return p, p.use(c.Bundle)
+	if err := p.take(c); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// warnOfTests is the default of OnFailedTests.
+func warnOfTests(err error) {
+	slog.Warn("the policies decide, and their tests do not pass", "error", err)
+}
+
+// take makes checked policies those that decide. Tests that do not pass are reported then, or refuse the policies
+// before.
+func (p *Policy) take(c *lint.Checked) error {
+	var failed error
+	if p.requireTests || p.failedTests != nil {
+		failed = tested(c)
+	}
+	if failed != nil && p.requireTests {
+		return failed
+	}
+	if err := p.use(c.Bundle); err != nil {
+		return err
+	}
+	if failed != nil && p.failedTests != nil {
+		p.failedTests(failed)
+	}
+	return nil
+}
+
+// tested runs the tests of policies. The error names those that do not pass, or says why they cannot run.
+func tested(c *lint.Checked) error {
+	report, err := runTests(context.Background(), c, TestOptions{})
+	if err != nil {
+		return err
+	}
+	return c.Src.Show(report.err())
 }
 
 // checked reads and checks a policy directory.
@@ -91,7 +140,7 @@ func (p *Policy) use(b *policydir.Bundle) error {
 }
 
 // Reload replaces the policies by those of a directory. They are checked as by
-// Load, and their tests must pass. On an error the Policy decides as before.
+// Load, and their tests are run and reported as there. On an error the Policy decides as before.
 // Decisions that are being made keep the policies that they began with.
 func (p *Policy) Reload(fsys fs.FS) error {
 	p.reload.Lock()
@@ -103,20 +152,13 @@ func (p *Policy) Reload(fsys fs.FS) error {
 	return p.replace(src)
 }
 
-// replace activates a source, when its tests pass. Its caller holds p.reload (SEMANTICS 3.6).
+// replace activates a source. Its caller holds p.reload (SEMANTICS 3.6).
 func (p *Policy) replace(src *policydir.Source) error {
 	c, err := lint.Source(src)
 	if err != nil {
 		return err
 	}
-	report, err := runTests(context.Background(), c, TestOptions{})
-	if err != nil {
-		return err
-	}
-	if err := report.err(); err != nil {
-		return c.Src.Show(err)
-	}
-	if err := p.use(c.Bundle); err != nil {
+	if err := p.take(c); err != nil {
 		return err
 	}
 	for _, f := range p.after {

@@ -40,10 +40,6 @@ func TestReload(t *testing.T) {
 	require.Equal(t, runtime.EffectAllow, decide(t, p, in).Effect)
 
 	require.ErrorContains(t, p.Reload(regotest.Dir("o.rego", regotest.Org(`denny contains 1`))), `nothing reaches "denny"`)
-	require.ErrorContains(t, p.Reload(regotest.Dir("o.rego", regotest.Org(regotest.ClosedPolicy), "o_test.rego", failingTest)),
-		"o_test.rego:3: data.ambit.policies.security_test.test_never did not pass: false or undefined")
-	require.ErrorContains(t, p.Reload(regotest.Dir("o.rego", regotest.Org(regotest.ClosedPolicy), "o_test.rego", "package x_test\n\ntest_x if nosuch(1)\n")),
-		"undefined function nosuch")
 	require.Error(t, p.Reload(nil))
 	assert.Equal(t, first, p.Revision())
 	assert.Equal(t, runtime.EffectAllow, decide(t, p, in).Effect)
@@ -56,6 +52,46 @@ func TestReload(t *testing.T) {
 
 	require.NoError(t, p.Reload(regotest.Dir()))
 	assert.Equal(t, first, p.Revision(), "same content, same revision")
+}
+
+// TestFailedTests: a start and a reload take policies whose tests do not pass, and report them; with RequireTests both
+// refuse them.
+// SEMANTICS 3.6.6
+func TestFailedTests(t *testing.T) {
+	_, reg := load(t)
+	broken := map[string]string{
+		failingTest: "o_test.rego:3: data.ambit.policies.security_test.test_never did not pass: false or undefined",
+		"package x_test\n\ntest_x if nosuch(1)\n":                                          "undefined function nosuch",
+		"package x_test\n\ntest_x if data.ambit.policies.security.deny with input as {}\n": "which is never false",
+	}
+	good := regotest.Dir()
+	for test, want := range broken {
+		fsys := regotest.Dir("o.rego", regotest.Org(regotest.ClosedPolicy), "o_test.rego", test)
+		var told []error
+		hears := OnFailedTests(func(err error) { told = append(told, err) })
+		p, err := Load(fsys, reg, hears)
+		require.NoError(t, err)
+		require.Len(t, told, 1)
+		require.ErrorContains(t, told[0], want)
+		revision := p.Revision()
+		require.NoError(t, p.Reload(good))
+		require.Len(t, told, 1, "the tests of the new policies pass")
+		require.NoError(t, p.Reload(fsys))
+		assert.Equal(t, revision, p.Revision())
+		require.Len(t, told, 2)
+		require.ErrorContains(t, told[1], want)
+
+		_, err = Load(fsys, reg, RequireTests(), hears)
+		require.ErrorContains(t, err, want)
+		p, err = Load(good, reg, RequireTests(), hears)
+		require.NoError(t, err)
+		require.ErrorContains(t, p.Reload(fsys), want)
+		assert.NotEqual(t, revision, p.Revision(), "the policies that decided stay")
+		require.Len(t, told, 2)
+
+		_, err = Load(fsys, reg, OnFailedTests(nil))
+		require.NoError(t, err)
+	}
 }
 
 // TestApprovalOutlivesAnEditOfThePolicies reloads while a request is pending: a

@@ -94,7 +94,7 @@ func (s *simulation) setup() (*scenario.Setup, error) {
 		return nil, err
 	}
 	return &scenario.Setup{Declaration: d.File, Policy: func(reg *runtime.Registry) (runtime.Policy, error) {
-		p, err := opa.Load(fsys, reg)
+		p, err := opa.Load(fsys, reg, opa.OnFailedTests(nil))
 		if err != nil {
 			return nil, err
 		}
