@@ -27,6 +27,14 @@ type Participant interface {
 	Settle(ctx context.Context, key CallKey, commit bool) error
 }
 
+// A Placed participant says where it keeps its parts: two values of Place are equal when a process with one of them finds the
+// parts that a process with the other one has left. The executor records the place when a handler starts. A recovery
+// with another place does not know what became of the call (SEMANTICS 6.8.7). An empty place is none.
+type Placed interface {
+	Participant
+	Place() string
+}
+
 // A Part is what one attempt of a call does at one participant. When the executor calls the first
 // of these methods, no handler uses the Part any more.
 type Part interface {

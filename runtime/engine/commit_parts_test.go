@@ -30,7 +30,10 @@ type ledgerOfWrites struct {
 	open    map[runtime.CallKey][]string
 	stands  []string
 	steps   []string
+	place   string // empty: it does not say where it keeps parts
 }
+
+func (l *ledgerOfWrites) Place() string { return l.place }
 
 type writePart struct {
 	of  *ledgerOfWrites

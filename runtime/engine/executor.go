@@ -49,6 +49,7 @@ type Executor struct {
 	sched        sched.Scheduler
 	approvers    []runtime.Approver
 	participants transaction.Participants
+	places       map[string]string // of the participants, for entries
 	attempts     attempt.Env
 	config       ProcessConfig      // of commands
 	processes    *processes.Set     // of the tools that are commands

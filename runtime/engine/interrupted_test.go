@@ -3,6 +3,7 @@ package engine_test
 import (
 	"context"
 	goruntime "runtime"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -88,6 +89,80 @@ func TestInterruptedCallIsUnknownOnlyWhereItMustBe(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestParticipantAtAnotherPlace: a successor with another workspace does not say of a call that its effects were taken back,
+// or that they stand. One with the same workspace does.
+// SEMANTICS 6.8.7
+func TestParticipantAtAnotherPlace(t *testing.T) {
+	for name, row := range map[string]struct {
+		place   string
+		kind    runtime.OutcomeKind
+		message string
+	}{
+		"the same": {"disk one", runtime.Failed, "what it did was taken back"},
+		"another":  {"disk two", runtime.Unknown, "what it did could not be taken back"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var j journal.Memory
+				one := &ledgerOfWrites{place: "disk one"}
+				never := make(chan struct{})
+				hang := func(context.Context, *readInput) (*readOutput, error) {
+					<-never
+					return nil, context.Canceled
+				}
+				turn := transacting(t, &j, one, writeTool(one, hang, transactional)).turn()
+				go turn.Execute(context.Background(), callOf("c1", "file_read", goodInput))
+				synctest.Wait()
+				two := one
+				if row.place != one.place {
+					two = &ledgerOfWrites{place: row.place}
+				}
+				r := transacting(t, &j, two, writeTool(two, nil, transactional))
+				out := r.exec.Await(t.Context(), "s", "c1")
+				assert.Equal(t, row.kind, out.Kind, out.Message)
+				assert.Contains(t, out.Message, row.message)
+				assert.Equal(t, row.kind == runtime.Failed, out.RolledBack)
+				var told string
+				for _, f := range r.allFaults() {
+					told += f.Error()
+				}
+				assert.Equal(t, row.kind == runtime.Unknown, strings.Contains(told, `kept the parts of the call at the place "disk one", and this one is "disk two"`), told)
+				close(never)
+				synctest.Wait()
+			})
+		})
+	}
+}
+
+// TestSharedParticipant: the recovery of one executor leaves the parts of another one, whose journal it does not have.
+// SEMANTICS 6.8.7
+func TestSharedParticipant(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var one, other journal.Memory
+		l := &ledgerOfWrites{fails: map[string]error{}}
+		never := make(chan struct{})
+		hang := func(context.Context, *readInput) (*readOutput, error) {
+			<-never
+			return nil, context.Canceled
+		}
+		turn := transacting(t, &one, l, writeTool(l, hang, transactional)).turn()
+		go turn.Execute(context.Background(), callOf("c1", "file_read", goodInput))
+		synctest.Wait()
+		require.NotEmpty(t, l.stands)
+		second := transacting(t, &other, l, writeTool(l, nil, transactional))
+		assert.NotEmpty(t, l.stands, "the second executor does not know the call")
+		var told string
+		for _, f := range second.allFaults() {
+			told += f.Error()
+		}
+		assert.Contains(t, told, `has parts of call "c1" of session "s", which this journal does not have`)
+		transacting(t, &one, l, writeTool(l, nil, transactional))
+		assert.Empty(t, l.stands, "the successor of the first one takes it back")
+		close(never)
+		synctest.Wait()
+	})
 }
 
 // TestInterruptedCommit: recovery finishes a commit that was decided. A commit at a

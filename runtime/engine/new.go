@@ -68,6 +68,7 @@ func NewExecutor(reg *runtime.Registry, policy runtime.Policy, opts ...Option) (
 	e.instantZero = now.Add(-time.Duration(now.UnixNano())) // 1970 by the monotonic clock
 	e.openLog()
 	e.seen.Open(&e.sched, e.log)
+	e.places = e.participants.Places()
 	e.attempts = attempt.Env{Sched: &e.sched, Lease: e.lease, Participants: e.participants, Live: publisher{e}, Processes: publisher{e}, Grace: grace}
 	e.openApprovals()
 	e.workers.Open(&e.sched, e.instantZero, (*call).execute, func(c *call) time.Time { return timer{c}.expire() })

@@ -164,9 +164,7 @@ func (e *Executor) restore(ctx context.Context, h *history.History, parts *recov
 		}
 	}
 	parts.SettlePast(ctx, h.Sessions)
-	if err := parts.SettleRest(ctx); err != nil { // before the first call runs again
-		return err
-	}
+	parts.LeaveRest()
 	e.approvals.Resume()
 	stale := e.sched.Now().Sub(h.LastAt) > DefaultStale
 	for _, o := range ended {

@@ -45,7 +45,7 @@ func (i interrupted) settle(ctx context.Context, stale bool) {
 		return
 	}
 	i.orphan(stale)
-	settled := i.parts.Settle(ctx, c.key(), i.left, fate == recovery.Committed)
+	settled := i.parts.Settle(ctx, c.key(), i.left, fate == recovery.Committed) && !i.parts.Moved(c.key(), i.of.Places)
 	e := interruption(recovery.Outcome(fate, i.of, command, len(i.left) > 0, settled))
 	if again := (rerun{c}); fate == recovery.Interrupted && settled && !i.of.Runs && again.allowed() {
 		c.interruption = e
@@ -240,7 +240,8 @@ func (i interrupted) settleUndo(ctx context.Context) {
 	c, s, of := i.c, i.c.run.session, i.of.Undo
 	u := undoing{c, of.By}
 	key := runtime.CallKey{Session: s.id, Call: c.id, Undo: true}
-	done, fault := recovery.UndoOutcome(of, i.parts.Settle(ctx, key, i.left, of.Sealed != nil))
+	settled := i.parts.Settle(ctx, key, i.left, of.Sealed != nil) && !i.parts.Moved(key, of.Places)
+	done, fault := recovery.UndoOutcome(of, settled)
 	if fault != nil {
 		u.recordFailed(fault)
 		return

@@ -126,9 +126,9 @@ func (c *call) addDetail(d *entry.Draft, ev *runtime.Event, n *note) {
 		}
 	case runtime.EventStarted:
 		d.Mark, d.Pin, d.Granted, d.Epoch = journal.MarkStarted, c.tool.Spec.Pin, c.tool.Spec.Capabilities, c.exec.lease.Epoch()
-		d.Effects = entry.Effects(c.tool.Spec)
+		d.Effects, d.Places = entry.Effects(c.tool.Spec), c.exec.places
 	case runtime.EventRetrying:
-		d.Effects = entry.Effects(c.tool.Spec)
+		d.Effects, d.Places = entry.Effects(c.tool.Spec), c.exec.places
 	case runtime.EventStale, runtime.EventOrphaned:
 		d.Epoch = c.epoch
 	}

@@ -40,6 +40,7 @@ func (u undoing) runHandler(ctx context.Context, handler func(context.Context) e
 // Started records the intent to run the handler.
 func (u undoing) Started() error {
 	r := newRecord(&u.c.ident, journal.KindUndoStarted, u.c.exec.sched.Now())
+	r.Places = u.c.exec.places
 	return u.add(&r, u.c.exec.log.Flush)
 }
 

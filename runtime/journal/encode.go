@@ -100,6 +100,9 @@ func (w *object) values(r *Record) {
 		w.name("undoes")
 		w.change(r.Undoes)
 	}
+	if len(r.Places) > 0 {
+		w.other("places", r.Places)
+	}
 	if len(r.Granted) > 0 {
 		w.other("capabilities", r.Granted)
 	}

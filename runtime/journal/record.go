@@ -103,6 +103,7 @@ type Record struct {
 	Undoes    *rules.Event      `json:"undoes,omitempty"`       // what changes in the rule state then
 	Triggered bool              `json:"triggered,omitempty"`    // no caller waits for the call
 	Effects   string            `json:"effects,omitempty"`      // where the handler has effects: EffectsNone or EffectsInParts; empty: anywhere
+	Places    map[string]string `json:"places,omitempty"`       // where participants keep the parts of the handler that starts, by their names
 	Granted   []string          `json:"capabilities,omitempty"` // that the tool of a call needs, once it has started; before, those that its principal was given for it
 	Command   *Command          `json:"command,omitempty"`      // of another process
 	Restored  *Restored         `json:"restored,omitempty"`

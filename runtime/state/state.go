@@ -38,6 +38,8 @@ const (
 type State struct {
 	store Store
 
+	place string // of the store; empty: it has no id
+
 	mu   sync.Mutex
 	held map[string]runtime.CallKey // keys of calls that are sealed and have not ended
 }
@@ -46,6 +48,14 @@ type State struct {
 // its keys until it is settled, by the recovery of an executor.
 func Open(ctx context.Context, store Store) (*State, error) {
 	s := &State{store: store, held: map[string]runtime.CallKey{}}
+	if named, ok := store.(interface {
+		ID(ctx context.Context) (string, error)
+	}); ok {
+		var err error
+		if s.place, err = named.ID(ctx); err != nil {
+			return nil, err
+		}
+	}
 	staged, err := store.Keys(ctx, stagedPrefix)
 	if err != nil {
 		return nil, err
@@ -61,6 +71,9 @@ func Open(ctx context.Context, store Store) (*State, error) {
 	}
 	return s, nil
 }
+
+// Place is the id of the store, where it has one (runtime.Placed).
+func (s *State) Place() string { return s.place }
 
 // Get returns the value of a key as the call that ctx was made for sees it, or
 // what stands when there is no call; nil when there is none.

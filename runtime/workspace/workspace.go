@@ -2,11 +2,15 @@ package workspace
 
 import (
 	"context"
+	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
 	"go/version"
+	"io"
+	"io/fs"
+	"os"
 	"path/filepath"
 	goruntime "runtime"
 	"strings"
@@ -42,6 +46,7 @@ type Workspace struct {
 	live   map[Key]*Tx
 	owners map[string]*Tx // of paths that a call has written which has not ended
 	broken error
+	place  string // empty: on a simulated disk
 }
 
 // Open opens the workspace in a directory, which has to exist. The store keeps
@@ -105,8 +110,49 @@ func open(path, logs string, store *content.Store, maxFile int64, protected prot
 	if w.owner, err = own(logs); err != nil {
 		return nil, errors.Join(fmt.Errorf("cannot take over the workspace %q: %w", path, err), w.Close())
 	}
+	if w.place, err = placeOf(logDir); err != nil {
+		return nil, errors.Join(fmt.Errorf("cannot tell which directory of undo logs %q is: %w", logs, err), w.Close())
+	}
 	return w, nil
 }
+
+// placeFile is a file among the undo logs that tells them from those of any other workspace, and from other logs of this one.
+const placeFile = "place"
+
+// placeOf returns what the file in a directory of undo logs says. The owner of the workspace makes the file.
+func placeOf(logs disk.Dir) (string, error) {
+	f, err := logs.Open(placeFile, os.O_RDONLY, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		if f, err = disk.Create(logs, placeFile+".new", []byte(rand.Text()+"\n"), 0o600); err != nil {
+			return "", err
+		}
+		if err = errors.Join(f.Sync(), f.Close()); err == nil {
+			err = logs.Rename(placeFile+".new", placeFile)
+		}
+		if err == nil {
+			err = logs.Sync(".")
+		}
+		if err != nil {
+			return "", err
+		}
+		f, err = logs.Open(placeFile, os.O_RDONLY, 0)
+	}
+	if err != nil {
+		return "", err
+	}
+	text, err := io.ReadAll(io.LimitReader(f, 100))
+	if err = errors.Join(err, f.Close()); err != nil {
+		return "", err
+	}
+	place := strings.TrimSpace(string(text))
+	if len(place) < 26 { // as rand.Text makes it
+		return "", fmt.Errorf("%q holds %q: it was changed", placeFile, place)
+	}
+	return place, nil
+}
+
+// Place tells the undo logs of this workspace from any others (runtime.Placed). It does not change while they are kept.
+func (w *Workspace) Place() string { return w.place }
 
 // OnDisk returns the workspace in a directory of any disk. It is for tests of this
 // module; a program uses Open.

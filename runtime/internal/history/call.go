@@ -34,11 +34,12 @@ type Call struct {
 
 	State       runtime.State
 	Attempts    int
-	Epoch       uint64 // of the owner that its handler belongs to
-	Pin         string // of the declaration that its handler was started under
-	Effects     string // of its handler, as in a Record; empty when attempts were started under several declarations
-	Revision    string // of the policy
-	Request     string // for consent
+	Epoch       uint64            // of the owner that its handler belongs to
+	Pin         string            // of the declaration that its handler was started under
+	Places      map[string]string // where participants kept the parts of its attempts; empty: at several places
+	Effects     string            // of its handler, as in a Record; empty when attempts were started under several declarations
+	Revision    string            // of the policy
+	Request     string            // for consent
 	Obligations []runtime.Obligation
 	Key         rules.Digest // of its idempotency key, as the rules have it; zero: none
 
@@ -62,8 +63,9 @@ type Call struct {
 // An Undo is what a journal says of an undo that has not ended.
 type Undo struct {
 	By     string
-	Sealed []journal.Seal // nil: no decision to commit is recorded
-	Undoes *rules.Event   // the change of the rule state with that decision; nil: none
+	Places map[string]string // as those of a Call
+	Sealed []journal.Seal    // nil: no decision to commit is recorded
+	Undoes *rules.Event      // the change of the rule state with that decision; nil: none
 }
 
 // OpenRequest returns the request of the call in books, and reports whether it is open or approved and the
@@ -147,9 +149,16 @@ func set(to *json.RawMessage, p *journal.Payload) {
 func (c *Call) addStart(r *journal.Record) {
 	switch {
 	case r.Mark == journal.MarkStarted:
-		c.Pin, c.Effects = r.Pin, r.Effects
-	case r.Kind == runtime.EventRetrying.String() && r.Effects != c.Effects: // under another declaration
-		c.Effects = ""
+		c.Pin, c.Effects, c.Places = r.Pin, r.Effects, r.Places
+	case r.Kind == runtime.EventRetrying.String():
+		if r.Effects != c.Effects { // under another declaration
+			c.Effects = ""
+		}
+		for name, place := range r.Places { // of a process with another workspace
+			if known, there := c.Places[name]; there && known != place {
+				c.Places[name] = ""
+			}
+		}
 	}
 }
 
@@ -177,9 +186,13 @@ func attemptsAfter(r *journal.Record) int {
 func (c *Call) addUndo(r *journal.Record) {
 	switch r.Kind {
 	case journal.KindUndoStarted:
-		c.Undo = &Undo{By: r.By}
+		c.Undo = &Undo{By: r.By, Places: r.Places}
 	case journal.KindUndoDecided:
-		c.Undo = &Undo{By: r.By, Sealed: r.Sealed, Undoes: r.Undoes}
+		of := &Undo{By: r.By, Sealed: r.Sealed, Undoes: r.Undoes}
+		if c.Undo != nil {
+			of.Places = c.Undo.Places
+		}
+		c.Undo = of
 	case runtime.EventUndone.String():
 		c.Undone, c.Undo = true, nil
 	case runtime.EventUndoFailed.String():

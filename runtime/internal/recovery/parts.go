@@ -3,6 +3,7 @@ package recovery
 import (
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 
@@ -16,6 +17,7 @@ var errUnsettled = errors.New("something is left of calls that nothing is known 
 // Parts are what participants hold of calls and undos of an earlier process. One goroutine uses them.
 type Parts struct {
 	left   map[runtime.CallKey][]*transaction.Participant
+	places map[string]string // where the participants keep parts
 	report func(runtime.CallKey, error)
 }
 
@@ -23,7 +25,19 @@ type Parts struct {
 // each failure to settle a part later.
 func Find(ctx context.Context, at transaction.Participants, report func(runtime.CallKey, error)) (*Parts, error) {
 	left, err := at.Unsettled(ctx)
-	return &Parts{left, report}, err
+	return &Parts{left, at.Places(), report}, err
+}
+
+// Moved reports a participant that keeps parts elsewhere than it did when the handler of a call or an undo started: what that
+// has left cannot be found, and must not be taken for nothing (SEMANTICS 6.8.7).
+func (p *Parts) Moved(key runtime.CallKey, then map[string]string) (moved bool) {
+	for _, name := range slices.Sorted(maps.Keys(then)) {
+		if then[name] != p.places[name] {
+			moved = true
+			p.report(key, fmt.Errorf("participant %q kept the parts of the call at the place %q, and this one is %q: open the one that it had, or find out what stands there", name, then[name], p.places[name]))
+		}
+	}
+	return moved
 }
 
 // Take returns the participants with parts of a call or an undo, and forgets them.
@@ -59,8 +73,17 @@ func (p *Parts) SettlePast(ctx context.Context, sessions map[string]*history.Ses
 	}
 }
 
-// SettleRest rolls back the parts of calls that the journal does not have. Their start was never recorded, so no
-// caller got an outcome.
+// LeaveRest reports the parts of calls that the journal does not have, and leaves them: a handler starts once the journal has the
+// start, so these are of another executor that shares the participant, or of a journal that is gone (SEMANTICS 6.8.7).
+func (p *Parts) LeaveRest() {
+	for key, at := range p.left {
+		for _, one := range at {
+			p.report(key, fmt.Errorf("participant %q has parts of call %q of session %q, which this journal does not have: they are left to the executor that has, and if its journal is gone to Settle of the participant", one.Name, key.Call, key.Session))
+		}
+	}
+}
+
+// SettleRest rolls back the parts of all other calls: of an executor without a journal, which knows no earlier call.
 func (p *Parts) SettleRest(ctx context.Context) error {
 	ok := true
 	for key, at := range p.left {

@@ -166,13 +166,16 @@ func TestPartsOfPastCalls(t *testing.T) {
 		}
 	}
 	s.keys = append(s.keys, runtime.CallKey{Session: "elsewhere", Call: "other"})
-	parts, err := recovery.Find(t.Context(), transaction.Participants{{Name: "shelf", Participant: s}}, nil)
+	var told []string
+	parts, err := recovery.Find(t.Context(), transaction.Participants{{Name: "shelf", Participant: s}}, func(_ runtime.CallKey, err error) { told = append(told, err.Error()) })
 	require.NoError(t, err)
 	parts.SettlePast(t.Context(), map[string]*history.Session{"s": of})
 	assert.Equal(t, []string{"done true", "done false", "failed false", "failed false", "undone true", "undone true"}, s.did)
 	s.did = nil
-	require.NoError(t, parts.SettleRest(t.Context()))
-	assert.Equal(t, []string{"other false"}, s.did, "the same id of another session is another call")
+	parts.LeaveRest()
+	assert.Empty(t, s.did)
+	require.Len(t, told, 1)
+	assert.Contains(t, told[0], `participant "shelf" has parts of call "other" of session "elsewhere", which this journal does not have`)
 }
 
 // A keeper is a journal with keys.

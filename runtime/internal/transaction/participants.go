@@ -28,6 +28,20 @@ func (list Participants) Find(p runtime.Participant) *Participant {
 	return nil
 }
 
+// Places returns where the participants keep parts, by their names; nil when none says so.
+func (list Participants) Places() map[string]string {
+	var places map[string]string
+	for i := range list {
+		if p, ok := list[i].Participant.(runtime.Placed); ok && p.Place() != "" {
+			if places == nil {
+				places = map[string]string{}
+			}
+			places[list[i].Name] = p.Place()
+		}
+	}
+	return places
+}
+
 // Unsettled returns, by the key of a call or of an undo, the participants that hold parts of it from
 // an earlier process. The error says that a participant does not answer.
 func (list Participants) Unsettled(ctx context.Context) (map[runtime.CallKey][]*Participant, error) {
