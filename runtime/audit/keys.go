@@ -73,8 +73,13 @@ func writeNew(path, text string, mode fs.FileMode) error {
 // key is missing is an error, because another key could not continue it.
 func OpenSigner(path, origin string, newLog bool) (note.Signer, error) {
 	signer, err := ReadSigner(path)
-	if err == nil || !newLog || !blank(path) {
-		return signer, err
+	switch {
+	case err == nil:
+		return signer, nil
+	case !newLog && errors.Is(err, fs.ErrNotExist):
+		return nil, fmt.Errorf("the key %q, which signs the audit log, is gone: put it back from where a copy of it is kept: %w", path, err)
+	case !newLog || !NoSigner(path):
+		return nil, err
 	}
 	secret, public, err := GenerateKey(origin)
 	if err != nil {
@@ -92,9 +97,9 @@ func OpenSigner(path, origin string, newLog bool) (note.Signer, error) {
 	return ReadSigner(path)
 }
 
-// blank reports whether a file is absent or empty.
-func blank(name string) bool {
-	info, err := os.Stat(name)
+// NoSigner reports whether OpenSigner makes a key for a new log: its file is absent or empty.
+func NoSigner(path string) bool {
+	info, err := os.Stat(path)
 	return errors.Is(err, fs.ErrNotExist) || err == nil && info.Mode().IsRegular() && info.Size() == 0
 }
 

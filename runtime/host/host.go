@@ -132,14 +132,18 @@ func (h *Host) serveInbox(ctx context.Context) (err error) {
 
 // open opens what an executor stores in, and returns its options, with the operator policy among them.
 func (h *Host) open(ctx context.Context, operators operator.Policy) ([]engine.Option, error) {
+	if err := h.ready(ctx); err != nil {
+		return nil, err
+	}
 	if err := os.MkdirAll(h.cfg.Dir, 0o700); err != nil {
+		return nil, err
+	}
+	run, err := h.processes()
+	if err != nil {
 		return nil, err
 	}
 	j, segments := h.cfg.Journal, journal.Segments(nil)
 	if j == nil {
-		if err := h.openTokens(); err != nil {
-			return nil, err
-		}
 		if err := h.openAudited(ctx); err != nil {
 			return nil, err
 		}
@@ -148,10 +152,6 @@ func (h *Host) open(ctx context.Context, operators operator.Policy) ([]engine.Op
 	options := []engine.Option{
 		engine.WithJournal(j), engine.WithSegments(segments), engine.WithPendingRequests(), engine.WithOperators(operators),
 		engine.WithErrorHandler(func(e *action.CallError) { h.cfg.report(e) }),
-	}
-	run, err := h.processes()
-	if err != nil {
-		return nil, err
 	}
 	options = append(options, run...)
 	if h.Feed != nil {
