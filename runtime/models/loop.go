@@ -1,9 +1,12 @@
 package models
 
 import (
+	"cmp"
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
+	"maps"
 	"strings"
 	"time"
 
@@ -97,7 +100,9 @@ var ErrNoEnd = errors.New("the model came to no end")
 const DefaultMaxTurns = 50
 
 // A Loop lets a model work on a request until its run is over: it gives the model the messages so
-// far, dispatches the calls of its answer, and goes on as the outcomes say.
+// far, dispatches the calls of its answer, and goes on as the outcomes say. A call whose id the model has given before,
+// or that has none, gets one of the conversation, the message and the position; the provider's is in its metadata
+// (ProviderID), and its result has it.
 type Loop struct {
 	Run   *engine.Run
 	Model Model
@@ -114,8 +119,38 @@ type Loop struct {
 	// Saw is called with each message as it is added to the conversation, in order; it may be nil.
 	Saw func(Message)
 
+	id      string          // of the conversation, at random
+	given   map[string]bool // ids of calls that were dispatched
 	said    []Message
 	pending []Result // of calls that the model was told are pending
+}
+
+// ProviderID is the metadata of a call to which a Loop gave an id: the id that the provider gave it, cut to a kibibyte.
+const ProviderID = "provider_call_id"
+
+const maxProviderID = 1 << 10
+
+// own returns the call at a position of the last message under an id that no other call of the conversation has. There are
+// providers whose ids begin again with each message, are given twice or are empty: such an id names a call in its
+// message only, and the result there has it.
+func (l *Loop) own(c runtime.Call, at int) runtime.Call {
+	if l.given == nil {
+		l.given = map[string]bool{}
+	}
+	if c.ID != "" && !l.given[c.ID] {
+		l.given[c.ID] = true
+		return c
+	}
+	if l.id == "" {
+		l.id = "loop-" + rand.Text()
+	}
+	if c.ID != "" {
+		metadata := map[string]string{ProviderID: strings.ToValidUTF8(c.ID[:min(len(c.ID), maxProviderID)], "")}
+		maps.Copy(metadata, c.Metadata)
+		c.Metadata = metadata
+	}
+	c.ID = fmt.Sprintf("%s-%d-%d", l.id, len(l.said), at)
+	return c
 }
 
 // Do works on a request and returns the status of the run at the end. It ends when a tool that ends
@@ -196,16 +231,17 @@ func (l *Loop) dispatch(ctx context.Context, m Message) (over bool) {
 	var calls []runtime.Call
 	for i, c := range m.Calls {
 		if _, ok := refused[i]; !ok {
-			calls = append(calls, c)
+			calls = append(calls, l.own(c, i))
 		}
 	}
 	made := dispatch(ctx, waiting, l.Run.Turn(l.Turn), calls)
 	var results []Result
 	var held []string
-	for i := range m.Calls {
+	for i, c := range m.Calls {
 		r, ok := refused[i]
 		if !ok {
 			r, made = made[0], made[1:]
+			r.answer(c.ID)
 			over, held = r.Outcome.Loop == runtime.LoopExit, nil
 			if r.Outcome.Loop == runtime.LoopWait && r.Outcome.Kind == runtime.Denied {
 				held = r.Outcome.Detail.Waiting
@@ -232,11 +268,11 @@ func (l *Loop) await(ctx context.Context, ids []string) (over bool) {
 	}
 	var b strings.Builder
 	for _, p := range l.pending {
-		r := ResultOf(turn.Await(ctx, p.ID))
+		r := ResultOf(turn.Await(ctx, p.Outcome.CallID))
 		if over = over || r.Outcome.Loop == runtime.LoopExit; r.Outcome.Kind == runtime.Pending {
 			return true // ctx has ended
 		}
-		fmt.Fprintf(&b, "The call %s of %s has ended: %s\n", p.ID, p.Tool, r.Text)
+		fmt.Fprintf(&b, "The call %s of %s has ended: %s\n", cmp.Or(p.ID, p.Outcome.CallID), p.Tool, r.Text)
 	}
 	if l.pending = nil; b.Len() > 0 {
 		l.add(Message{Role: User, Text: strings.TrimSpace(b.String())})

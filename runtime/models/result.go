@@ -64,6 +64,15 @@ func ResultOf(o runtime.Outcome) Result {
 	}
 }
 
+// answer gives a result the id under which the model made the call, also where its text names the call.
+func (r *Result) answer(id string) {
+	if r.ID = id; id != "" && r.Outcome.Kind == runtime.Pending {
+		told := r.Outcome
+		told.CallID = id
+		r.Text = ResultOf(told).Text
+	}
+}
+
 // encode returns the JSON of t. An output that is not JSON is left out.
 func (t text) encode() string {
 	var b bytes.Buffer

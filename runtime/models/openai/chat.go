@@ -2,6 +2,7 @@ package openai
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"slices"
@@ -87,6 +88,7 @@ type ChatModel struct {
 	params sdk.ChatCompletionNewParams
 	tools  *models.Tools
 	own    []sdk.ChatCompletionToolUnionParam // of the program
+	id     string                             // of the conversation, at random
 	heard  int                                // messages of the loop that are in params
 	asked  int                                // messages of params in the last request
 }
@@ -104,7 +106,7 @@ func NewChatIn(d dialect.Dialect, client sdk.Client, reg *runtime.Registry, para
 	if err != nil {
 		return nil, err
 	}
-	m := &ChatModel{client: client, params: params, tools: tools, own: params.Tools}
+	m := &ChatModel{client: client, params: params, tools: tools, own: params.Tools, id: "chat-" + rand.Text()}
 	m.offer(tools)
 	return m, nil
 }
@@ -130,12 +132,29 @@ func (m *ChatModel) Next(ctx context.Context, said []models.Message) (models.Mes
 	if err != nil {
 		return models.Message{}, err
 	}
+	m.complete(answer)
 	out, err := ChatMessage(m.tools, answer)
 	if err != nil {
 		return models.Message{}, err
 	}
 	m.params.Messages = append(m.params.Messages, answer.Choices[0].Message.ToParam())
 	return out, nil
+}
+
+// complete gives a call without an id one of the conversation, the message and the position, so that its result can
+// answer it, and a call without a type the one that it has. Other servers than OpenAI's leave them out.
+func (m *ChatModel) complete(c *sdk.ChatCompletion) {
+	for i := range c.Choices {
+		calls := c.Choices[i].Message.ToolCalls
+		for at := range calls {
+			if calls[at].ID == "" {
+				calls[at].ID = fmt.Sprintf("%s-%d-%d", m.id, m.asked, at)
+			}
+			if calls[at].Type == "" {
+				calls[at].Type = "function"
+			}
+		}
+	}
 }
 
 func (m *ChatModel) ask(ctx context.Context) (*sdk.ChatCompletion, error) {
