@@ -39,6 +39,7 @@ func headOf(t *testing.T, j journal.Journal) uint64 {
 
 // TestRefusedAttemptsAreCounted: whoever may do nothing writes little, whatever he tries and however often. Beyond
 // 32 an hour the attempts are counted, by entries that say how many; those of others are recorded as before.
+// SEMANTICS 5.5.10
 func TestRefusedAttemptsAreCounted(t *testing.T) {
 	for name, try := range map[string]func(o *anOffice, by operator.Actor) string{
 		"an answer to a request": func(o *anOffice, by operator.Actor) string {
@@ -98,6 +99,7 @@ func TestAnAttemptBeyondTheBoundCounts(t *testing.T) {
 }
 
 // TestLongNames: what callers name things by is bounded, and nothing of what is longer is in the journal.
+// SEMANTICS 1.2.7
 func TestLongNames(t *testing.T) {
 	var j journal.Memory
 	r := recovered(t, &j, readTool(okRead))

@@ -14,7 +14,7 @@ import (
 
 // TestUndoOfNothing: an operator who misspells a run is told, and so is who names nothing. A run that is open, or has
 // made a call that has nothing to undo, is undone.
-// SEMANTICS 4.20.12
+// SEMANTICS 4.20.9
 func TestUndoOfNothing(t *testing.T) {
 	for name, r := range map[string]*rig{"in memory": newRig(t, readTool(okRead)), "with a journal": recovered(t, new(journal.Memory), readTool(okRead))} {
 		t.Run(name, func(t *testing.T) {

@@ -206,6 +206,7 @@ func TestRewrittenEdit(t *testing.T) {
 
 // TestDecideIsReadStrictly: an answer in which two readers could find two answers answers nothing, and the
 // reply names the member.
+// SEMANTICS 7.1.6
 func TestDecideIsReadStrictly(t *testing.T) {
 	r := start(t)
 	_, alice := r.token("alice")

@@ -78,7 +78,7 @@ func (p *page) told() (ids []string, text string) {
 
 // TestAPolicyThatFailsLosesNothing: while the operator policy fails, hangs or panics the stream stands still, and goes
 // on when it answers again. When it does not, the stream ends with the position, and who resumes there misses nothing.
-// SEMANTICS 5.10.10
+// SEMANTICS 5.10.9
 func TestAPolicyThatFailsLosesNothing(t *testing.T) {
 	for _, how := range []string{"fails", "hangs", "panics"} {
 		t.Run(how, func(t *testing.T) {
