@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -194,6 +195,22 @@ func (d *duel) ran(rc rules.Call, out runtime.Outcome) {
 	_, err = d.state.Finish(d.at(), rc.ID, status)
 	require.NoError(d.t, err)
 	d.done = append(d.done, rc.ID)
+	if status == rules.StatusOK {
+		d.moot()
+	}
+}
+
+// moot takes the calls that wait and that the phase of the run lets start no more to their end.
+func (d *duel) moot() {
+	ids, why := d.state.Moot("r")
+	for _, id := range ids {
+		out := d.ses.Await(d.t.Context(), id)
+		require.Equal(d.t, runtime.Denied, out.Kind, out.Message)
+		require.Equal(d.t, fmt.Sprint(why.Reasons()), fmt.Sprint(out.AllReasons))
+		_, err := d.state.Release(d.at(), id)
+		require.NoError(d.t, err)
+		d.asked = slices.DeleteFunc(d.asked, func(c rules.Call) bool { return c.ID == id })
+	}
 }
 
 func (d *duel) refused(v rules.Verdict, out runtime.Outcome) {
