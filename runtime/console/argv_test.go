@@ -76,7 +76,7 @@ func TestArgumentsOnPages(t *testing.T) {
 	assert.Equal(t, []string{`"tool"`, `"ada"`, `"two words"`}, rowsOf(p), "the review shows the arguments of the edit")
 	require.Equal(t, http.StatusSeeOther, alice.post("/approvals/"+id, hidden(p.text)).StatusCode)
 	q, _ := r.Executor.Request(id)
-	assert.Equal(t, runtime.Completed, r.Executor.Session(engine.SessionConfig{ID: "s"}).Await(t.Context(), q.CallID).Kind)
+	assert.Equal(t, runtime.Completed, r.Executor.Session(engine.SessionConfig{ID: "s", Principal: "agent"}).Await(t.Context(), q.CallID).Kind)
 
 	for _, path := range []string{"/approvals/" + id, "/calls/s/" + q.CallID} {
 		p = eve.get(path)
@@ -108,7 +108,7 @@ func TestArgumentsThatDiffer(t *testing.T) {
 	id := r.ask("git", "ada", "t")
 	require.Equal(t, http.StatusSeeOther, r.as("alice").answer(id, "decision", "approve").StatusCode)
 	q, _ := r.Executor.Request(id)
-	require.Equal(t, runtime.Completed, r.Executor.Session(engine.SessionConfig{ID: "s"}).Await(t.Context(), q.CallID).Kind)
+	require.Equal(t, runtime.Completed, r.Executor.Session(engine.SessionConfig{ID: "s", Principal: "agent"}).Await(t.Context(), q.CallID).Kind)
 	r.callAs("waits", "git", "ada", "t")
 	require.NoError(t, r.Host.Close(context.Background()))
 
