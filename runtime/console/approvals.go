@@ -65,7 +65,10 @@ func (p *pages) approvals(q *request) error {
 	if err != nil {
 		return err
 	}
-	list, place := view.Open(q.Context(), p.exec, f.RequestFilter, f.Mine, q.by)
+	list, place, err := view.Open(q.Context(), p.exec, f.RequestFilter, f.Mine, q.by)
+	if err != nil {
+		return err
+	}
 	next := ""
 	if place.ID != "" {
 		next = f.next(place)
@@ -110,7 +113,10 @@ func itemOf(v *view.Request, now time.Time) waitingItem {
 // ended serves the list of the requests that need no answer any more, the newest first, as long as the
 // executor retains them.
 func (p *pages) ended(q *request) error {
-	list := view.Ended(q.Context(), p.exec, q.URL.Query().Get("before"), perPage, q.by)
+	list, err := view.Ended(q.Context(), p.exec, q.URL.Query().Get("before"), perPage, q.by)
+	if err != nil {
+		return err
+	}
 	if wantsJSON(q.Request) {
 		return writeJSON(q.w, map[string]any{"approvals": allFilled(list)})
 	}

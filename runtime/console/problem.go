@@ -49,6 +49,9 @@ func (p *pages) refusalOf(err error) refusal {
 	if r, ok := errors.AsType[refusal](err); ok {
 		return r
 	}
+	if action.Undecided(err) {
+		return refusal{httpguard.ProblemOf(httpguard.Undecided, "")}
+	}
 	if a, ok := errors.AsType[*action.Error](err); ok {
 		told := httpguard.ProblemOf(codeOf(a.Code), "")
 		told.Reason = string(a.Code)

@@ -1,6 +1,7 @@
 package host_test
 
 import (
+	"net"
 	"os"
 	"path/filepath"
 	"testing"
@@ -84,10 +85,16 @@ func TestAStoreThatIsGoneIsNotBegun(t *testing.T) {
 // SEMANTICS 6.15.3
 func TestARefusedStartMakesNothing(t *testing.T) {
 	for name, prepare := range map[string]func(dir string, c *host.Config){
-		"a signer that is none":      func(dir string, _ *host.Config) { put(t, filepath.Join(dir, "ambit.db.audit"), 0o600) },
-		"a signer for all":           func(dir string, _ *host.Config) { put(t, filepath.Join(dir, "ambit.db.audit"), 0o644) },
-		"tokens for all":             func(dir string, _ *host.Config) { put(t, filepath.Join(dir, "ambit.db.tokens"), 0o666) },
-		"a workspace that is gone":   func(dir string, c *host.Config) { c.Workspace = filepath.Join(dir, "none") },
+		"a signer that is none":    func(dir string, _ *host.Config) { put(t, filepath.Join(dir, "ambit.db.audit"), 0o600) },
+		"a signer for all":         func(dir string, _ *host.Config) { put(t, filepath.Join(dir, "ambit.db.audit"), 0o644) },
+		"tokens for all":           func(dir string, _ *host.Config) { put(t, filepath.Join(dir, "ambit.db.tokens"), 0o666) },
+		"a workspace that is gone": func(dir string, c *host.Config) { c.Workspace = filepath.Join(dir, "none") },
+		"a port in use": func(_ string, c *host.Config) {
+			other, err := net.Listen("tcp", "127.0.0.1:0")
+			require.NoError(t, err)
+			t.Cleanup(func() { _ = other.Close() })
+			c.Serve = host.Serve{Addr: other.Addr().String()}
+		},
 		"an anchor that is unusable": func(dir string, c *host.Config) { c.Anchor = audit.FileAnchor{Path: dir} },
 	} {
 		t.Run(name, func(t *testing.T) {

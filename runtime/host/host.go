@@ -75,6 +75,9 @@ func Open(ctx context.Context, cfg Config) (h *Host, err error) {
 			h = nil
 		}
 	}()
+	if err := cfg.Serve.free(); err != nil {
+		return h, err
+	}
 	options, err := h.open(ctx, cfg.operators(rules))
 	if err != nil {
 		return h, err

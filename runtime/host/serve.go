@@ -110,6 +110,18 @@ func (s *Serve) hosts() []string {
 	return list
 }
 
+// free returns an error when nothing can listen at the address, before a start has made anything.
+func (s *Serve) free() error {
+	if s.Addr == "" {
+		return nil
+	}
+	listener, err := net.Listen("tcp", s.Addr)
+	if err != nil {
+		return fmt.Errorf("host: Serve: %w", err)
+	}
+	return listener.Close()
+}
+
 // listen begins to listen; commands of the inbox ask for the address.
 func (h *Host) listen() (net.Listener, error) {
 	if h.cfg.Serve.Addr == "" {

@@ -60,8 +60,9 @@ const maxLooks = 1_000
 // Open returns a page of the requests that wait for answers, that f matches and that a viewer may see, in
 // the order in which they expire. With mine the page has those alone that the viewer may answer. next is where
 // the next page begins, zero when this is the last one. A page may have fewer than f.Limit requests before the
-// last: the operator policy is asked about at most 1,000 for each.
-func Open(ctx context.Context, exec *engine.Executor, f consent.RequestFilter, mine bool, viewer operator.Actor) (list []*Request, next consent.Place) {
+// last: the operator policy is asked about at most 1,000 for each. Where it cannot say whether the viewer may see one, the
+// error says so, and there is no page: a request must not be taken for one that is not there ([action.Undecided]).
+func Open(ctx context.Context, exec *engine.Executor, f consent.RequestFilter, mine bool, viewer operator.Actor) (list []*Request, next consent.Place, err error) {
 	list = []*Request{}
 	if mine {
 		f.Approver, f.Groups = viewer.ID, viewer.Groups
@@ -72,33 +73,38 @@ func Open(ctx context.Context, exec *engine.Executor, f consent.RequestFilter, m
 		page := exec.OpenRequests(f)
 		for _, r := range page {
 			if len(list) == most || looks == maxLooks {
-				return list, f.After
+				return list, f.After, nil
 			}
 			looks++
 			f.After = r.Place()
-			if exec.May(ctx, operator.See, viewer, operator.Target{Request: r.ID}) != nil {
-				continue
-			}
-			if v, _ := of(ctx, exec, r, viewer); v.MayDecide || !mine {
+			switch v, err := seen(ctx, exec, r, viewer); {
+			case err != nil:
+				return nil, consent.Place{}, err
+			case v != nil && (v.MayDecide || !mine):
 				list = append(list, v)
 			}
 		}
 		if len(page) < f.Limit {
-			return list, consent.Place{}
+			return list, consent.Place{}, nil
 		}
 	}
 }
 
 // Ended returns at most limit requests that need no answer any more and that a viewer may see, the newest
 // first, as long as the executor retains them. before is the id of the last one of the page before; empty:
-// from the newest. A shorter list is the last page.
-func Ended(ctx context.Context, exec *engine.Executor, before string, limit int, viewer operator.Actor) []*Request {
+// from the newest. A shorter list is the last page. The error is as that of Open.
+func Ended(ctx context.Context, exec *engine.Executor, before string, limit int, viewer operator.Actor) ([]*Request, error) {
 	list := []*Request{}
 	for len(list) < limit {
 		page := exec.EndedRequests(before, limit)
 		for _, r := range page {
-			if before = r.ID; len(list) < limit && exec.May(ctx, operator.See, viewer, operator.Target{Request: r.ID}) == nil {
-				v, _ := of(ctx, exec, r, viewer)
+			if before = r.ID; len(list) == limit {
+				break
+			}
+			switch v, err := seen(ctx, exec, r, viewer); {
+			case err != nil:
+				return nil, err
+			case v != nil:
 				list = append(list, v)
 			}
 		}
@@ -106,7 +112,22 @@ func Ended(ctx context.Context, exec *engine.Executor, before string, limit int,
 			break
 		}
 	}
-	return list
+	return list, nil
+}
+
+// seen is the view of a request, nil for a viewer who may not see it. The error says that the operator policy could not tell.
+func seen(ctx context.Context, exec *engine.Executor, r *runtime.ConsentRequest, viewer operator.Actor) (*Request, error) {
+	if err := exec.May(ctx, operator.See, viewer, operator.Target{Request: r.ID}); err != nil {
+		if action.Undecided(err) {
+			return nil, err
+		}
+		return nil, nil
+	}
+	v, err := of(ctx, exec, r, viewer)
+	if action.Undecided(err) {
+		return nil, err
+	}
+	return v, nil
 }
 
 // of makes the view of a request for a viewer who may see it. The error says why the viewer may not answer.

@@ -100,7 +100,8 @@ func TestShownIsForThoseWhoMayDecide(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			exec, id := open(t, engine.WithOperators(c.policy))
 			r, err := view.Of(t.Context(), exec, id, c.viewer)
-			list, next := view.Open(t.Context(), exec, consent.RequestFilter{Limit: 1}, false, c.viewer)
+			list, next, failed := view.Open(t.Context(), exec, consent.RequestFilter{Limit: 1}, false, c.viewer)
+			require.NoError(t, failed)
 			assert.Empty(t, next.ID)
 			if !c.sees {
 				require.ErrorContains(t, err, "not_permitted")
@@ -143,7 +144,8 @@ func TestView(t *testing.T) {
 	r, err = view.Of(t.Context(), exec, id, alice)
 	require.NoError(t, err)
 	assert.NotContains(t, text(t, r), secret, "the call is over")
-	list, _ := view.Open(t.Context(), exec, consent.RequestFilter{Limit: 1}, false, alice)
+	list, _, err := view.Open(t.Context(), exec, consent.RequestFilter{Limit: 1}, false, alice)
+	require.NoError(t, err)
 	assert.Empty(t, list)
 
 	_, err = view.Of(t.Context(), exec, "nonsense", operator.Program("job"))
@@ -184,14 +186,17 @@ func TestEnded(t *testing.T) {
 		ids = append(ids, turn.Execute(t.Context(), runtime.Call{Tool: "login", Input: []byte(`{"password":"` + secret + `"}`)}).RequestID)
 	}
 	alice, eve := operator.Actor{ID: "alice", Method: "token"}, operator.Actor{ID: "eve", Method: "token"}
-	assert.Empty(t, view.Ended(t.Context(), exec, "", 3, alice))
+	none, err := view.Ended(t.Context(), exec, "", 3, alice)
+	require.NoError(t, err)
+	assert.Empty(t, none)
 	for i, id := range ids {
 		require.Equal(t, consent.Accepted, exec.Decide(t.Context(), id, action.Answer{By: alice}).Kind)
 		odd[id] = i%2 == 1
 	}
 	pages := func(viewer operator.Actor) (got []string) {
 		for before := ""; ; {
-			list := view.Ended(t.Context(), exec, before, 3, viewer)
+			list, err := view.Ended(t.Context(), exec, before, 3, viewer)
+			require.NoError(t, err)
 			for _, r := range list {
 				assert.NotContains(t, text(t, r), secret)
 				assert.Equal(t, consent.StatusDenied, r.Status)
@@ -230,7 +235,8 @@ func TestOpenPages(t *testing.T) {
 	}
 	pages := func(f consent.RequestFilter, mine bool, viewer operator.Actor) (got []string, n int) {
 		for {
-			list, next := view.Open(t.Context(), exec, f, mine, viewer)
+			list, next, err := view.Open(t.Context(), exec, f, mine, viewer)
+			require.NoError(t, err)
 			require.LessOrEqual(t, len(list), f.Limit)
 			for _, r := range list {
 				assert.Equal(t, r.MayDecide, r.Shown != nil)
@@ -267,4 +273,38 @@ func TestOpenPages(t *testing.T) {
 	got, n = pages(consent.RequestFilter{Limit: 3}, false, eve)
 	assert.Equal(t, []string{ids[1], ids[4], ids[1_007]}, got)
 	assert.Equal(t, 2, n)
+}
+
+// TestUndecidedIsNoPage: where the operator policy cannot say what a viewer may see there is an error, and no page on which a
+// request is missing.
+func TestUndecidedIsNoPage(t *testing.T) {
+	fails := false
+	policy := failing(func(*operator.Request) error {
+		if fails {
+			return errors.New("the directory does not answer")
+		}
+		return nil
+	})
+	exec, id := open(t, engine.WithOperators(policy))
+	alice := operator.Actor{ID: "alice", Method: "token"}
+	list, _, err := view.Open(t.Context(), exec, consent.RequestFilter{Limit: 9}, false, alice)
+	require.NoError(t, err)
+	require.Len(t, list, 1)
+	fails = true
+	_, _, err = view.Open(t.Context(), exec, consent.RequestFilter{Limit: 9}, false, alice)
+	assert.True(t, action.Undecided(err), "%v", err)
+	_, err = view.Of(t.Context(), exec, id, alice)
+	assert.True(t, action.Undecided(err), "%v", err)
+	fails = false
+	require.NotEqual(t, consent.Rejected, exec.Decide(t.Context(), id, action.Answer{By: alice}).Kind)
+	fails = true
+	_, err = view.Ended(t.Context(), exec, "", 9, alice)
+	assert.True(t, action.Undecided(err), "%v", err)
+}
+
+// failing allows everything unless it returns an error.
+type failing func(*operator.Request) error
+
+func (f failing) Authorize(_ context.Context, r *operator.Request) (operator.Decision, error) {
+	return operator.Decision{Allow: true}, f(r)
 }

@@ -24,6 +24,7 @@ const (
 	Expired            Code = "expired"
 	UnknownRequest     Code = "unknown_request"
 	JournalUnavailable Code = "journal_unavailable"
+	Undecided          Code = "undecided"
 	NoDecision         Code = "no_decision"
 	GrantTooWide       Code = "grant_too_wide"
 	TooManyRequests    Code = "too_many_requests"
@@ -53,6 +54,7 @@ var known = map[Code]struct {
 	Expired:            {http.StatusGone, "The request for consent has expired"},
 	UnknownRequest:     {http.StatusNotFound, "There is no such request for consent"},
 	JournalUnavailable: {http.StatusServiceUnavailable, "The journal cannot be read or written now"},
+	Undecided:          {http.StatusServiceUnavailable, "The operator policy could not say whether it is allowed"},
 	NoDecision:         {http.StatusBadRequest, "The answer says neither yes nor no"},
 	GrantTooWide:       {http.StatusUnprocessableEntity, "The declaration does not let a grant reach so far"},
 	TooManyRequests:    {http.StatusTooManyRequests, "Too many answers in a short time"},
