@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/ambit-tools/ambit/dsl"
@@ -288,11 +290,30 @@ func (r *run) heed(text *write.Text, found dsl.Diagnostics) bool {
 		}
 		if !out[p.Tool] {
 			out[p.Tool] = true
-			r.leave(t, p.At, d.Message, d.Hint)
+			r.leave(t, p.At, ofSource(text, d.Message), d.Hint)
 		}
 	}
 	r.drop(out)
 	return progress
+}
+
+// otherLine is how a diagnostic names another line of a declaration.
+var otherLine = regexp.MustCompile(` (in|on) line ([0-9]+)( too)?$`)
+
+// ofSource returns a message about a declaration that is not written with the place in the source for the other line that
+// it names.
+func ofSource(text *write.Text, message string) string {
+	m := otherLine.FindStringSubmatch(message)
+	if m == nil {
+		return message
+	}
+	before := strings.TrimSuffix(message, m[0])
+	line, _ := strconv.Atoi(m[2]) // out of range: no line of the text
+	at := text.Place(line).At
+	if at == nil {
+		return before + " elsewhere" + m[3]
+	}
+	return fmt.Sprintf("%s at %s in line %d, column %d, of the source%s", before, at.Pointer, at.Pos.Line, at.Pos.Col, m[3])
 }
 
 // finish puts the result in order, without the changes of tools that are left out.

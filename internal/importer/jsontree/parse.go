@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"sort"
 	"strconv"
 	"unicode/utf8"
@@ -19,6 +20,7 @@ const maxDepth = 256
 type Error struct {
 	Pos     Pos
 	Message string
+	Hint    string // what to do; empty: the message says it
 }
 
 // Error implements error.
@@ -32,6 +34,9 @@ func Parse(src []byte) (*Value, error) {
 		if c == '\n' {
 			p.lines = append(p.lines, i+1)
 		}
+	}
+	if e := otherForm(src); e != nil {
+		return nil, e
 	}
 	if at := invalid(src); at >= 0 {
 		return nil, p.fault(at, "the text is not valid UTF-8")
@@ -50,6 +55,25 @@ func Parse(src []byte) (*Value, error) {
 	default:
 		return nil, p.fault(end, "something follows the value")
 	}
+}
+
+// streamLine matches the first line of a stream of server-sent events, in which a server answers over HTTP.
+var streamLine = regexp.MustCompile(`^[\r\n]*(event|data|id|retry)?:`)
+
+// otherForm returns the error of a source that is in a form in which JSON is often found; nil: it is in none.
+func otherForm(src []byte) error {
+	start := Pos{1, 1}
+	const save = "save it as UTF-8 without a byte order mark"
+	switch {
+	case bytes.HasPrefix(src, []byte("\xef\xbb\xbf")):
+		return &Error{start, "the text begins with a byte order mark", save}
+	case bytes.HasPrefix(src, []byte("\xff\xfe")), bytes.HasPrefix(src, []byte("\xfe\xff")),
+		len(src) > 1 && src[0] == 0 != (src[1] == 0):
+		return &Error{start, "the text is in UTF-16 or UTF-32", save}
+	case streamLine.Match(src):
+		return &Error{start, "the text is no JSON but a stream of server-sent events", `take the JSON behind "data:" of the event that answers tools/list`}
+	}
+	return nil
 }
 
 type parser struct {
@@ -83,7 +107,7 @@ func (p *parser) pos(offset int) Pos {
 }
 
 func (p *parser) fault(offset int, format string, args ...any) error {
-	return &Error{p.pos(offset), fmt.Sprintf(format, args...)}
+	return &Error{Pos: p.pos(offset), Message: fmt.Sprintf(format, args...)}
 }
 
 // located gives an error of encoding/json its place.

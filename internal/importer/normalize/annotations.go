@@ -37,6 +37,10 @@ func (w *work) annotations(s *jsontree.Value) {
 		at := s.Get(name)
 		of, known := vocabulary[name]
 		switch {
+		case name == "nullable" && at.IsTrue() && !slices.Contains(types, "null"):
+			s.Delete(name)
+			w.note(KeywordDropped, at, "nullable removed: in OpenAPI 3.0 it lets null through, in JSON Schema it does not, so null is refused; "+
+				"where null is meant, the source has to say type: [T, \"null\"]")
 		case !known:
 			s.Delete(name)
 			w.note(KeywordDropped, at, "%s removed: it says nothing about values", shown(name))

@@ -106,11 +106,12 @@ func (f *importFlags) run(cmd *cobra.Command, from string) error {
 	if toStdout(f.out) && !f.check {
 		said = cmd.ErrOrStderr() // standard output has the declaration
 	}
-	return f.answer(said, r, changed)
+	return f.answer(said, r, o.Over != nil, changed)
 }
 
 // answer says what was done, and by the exit code whether anything is left over.
-func (f *importFlags) answer(w io.Writer, r *importer.Result, changed bool) error {
+// over says that there is a declaration to import into.
+func (f *importFlags) answer(w io.Writer, r *importer.Result, over, changed bool) error {
 	left := len(r.Left) > 0 || r.More.Line > 0
 	if f.json {
 		if err := printImportJSON(w, r, changed && !f.check); err != nil {
@@ -121,6 +122,8 @@ func (f *importFlags) answer(w io.Writer, r *importer.Result, changed bool) erro
 		switch {
 		case f.check:
 			did = "would import"
+		case r.Text == nil && !over:
+			did = "not written: imported"
 		case !changed:
 			did = "unchanged with"
 		}

@@ -15,7 +15,7 @@ import (
 // sourceProblem gives a fault of the source its name; that of a declaration has one.
 func sourceProblem(name string, err error) error {
 	if e, ok := errors.AsType[*jsontree.Error](err); ok {
-		return cmdutil.Problem(fmt.Sprintf("%s:%d:%d: %s", name, e.Pos.Line, e.Pos.Col, terminal.Escape(e.Message)), "")
+		return cmdutil.Problem(fmt.Sprintf("%s:%d:%d: %s", name, e.Pos.Line, e.Pos.Col, terminal.Escape(e.Message)), e.Hint)
 	}
 	return err
 }
