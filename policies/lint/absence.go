@@ -18,6 +18,7 @@ type absence struct {
 	missing []string             // the path of the member; anyIndex stands for an element
 	only    map[string]*ast.Rule // by the name: the one rule that is evaluated for all of its rules
 	pins    map[ast.Var]string   // indexes that go through some names: the one that is meant
+	keyed   bool                 // what object.get answers and which keys there are is known, too
 	depth   int
 }
 
@@ -36,6 +37,7 @@ type finding struct {
 	value  ast.Value // what it is, nil when that depends
 	path   []string  // the part of the input that it is
 	isPart bool
+	isKeys bool // they are the keys of the part
 }
 
 // findings are those of the variables of a body.
@@ -136,7 +138,7 @@ func (l *absence) every(every *ast.Every, vars findings) fate {
 			inner[v] = finding{}
 		}
 	}
-	if l.body(every.Body, inner) == fails {
+	if l.body(every.Body, inner) == fails && (!l.keyed || domain.value != nil) {
 		return fails // unless there is no element, of which nothing is said
 	}
 	return maybe
@@ -268,6 +270,8 @@ func (l *absence) step(base finding, index *ast.Term, vars findings) finding {
 	case base.isPart:
 		path := append(base.path[:len(base.path):len(base.path)], l.index(index, vars))
 		return finding{absent: l.within(path), path: path, isPart: true}
+	case base.isKeys:
+		return finding{absent: l.lacks(base, index.Value, vars)}
 	case isEmpty(base.value):
 		return finding{absent: true}
 	case base.value != nil && ast.IsScalar(index.Value):
@@ -278,6 +282,12 @@ func (l *absence) step(base finding, index *ast.Term, vars findings) finding {
 		return finding{value: v}
 	}
 	return finding{}
+}
+
+// lacks says that the missing member is the one whose name is looked for among keys.
+func (l *absence) lacks(keys finding, name ast.Value, vars findings) bool {
+	path := append(keys.path[:len(keys.path):len(keys.path)], l.index(ast.NewTerm(name), vars))
+	return slices.Equal(path, l.missing)
 }
 
 // document evaluates the rules that a reference into data names, and returns what

@@ -119,7 +119,13 @@ func (l *absence) builtin(name string, terms []*ast.Term, args []finding) findin
 		return finding{absent: true}
 	}
 	if name == "object.get" && args[0].isPart {
-		return l.got(args[0], terms[1])
+		return l.got(args[0], terms[1], args[2])
+	}
+	if name == "object.keys" && args[0].isPart && l.keyed {
+		return finding{path: args[0].path, isKeys: true}
+	}
+	if name == "internal.member_2" && args[1].isKeys && args[0].value != nil && l.lacks(args[1], args[0].value, nil) {
+		return finding{value: ast.Boolean(false)}
 	}
 	known := make([]*ast.Term, len(args))
 	for i, arg := range args {
@@ -128,7 +134,7 @@ func (l *absence) builtin(name string, terms []*ast.Term, args []finding) findin
 		}
 		known[i] = ast.NewTerm(arg.value)
 	}
-	if !values.IsFolded(name) && !isComparison(name) {
+	if !values.IsFolded(name) && !isComparison(name) && !(l.keyed && isPredicate(name)) {
 		return finding{}
 	}
 	t, err := l.Analysis.Call(name, known)
@@ -143,21 +149,34 @@ func (l *absence) builtin(name string, terms []*ast.Term, args []finding) findin
 
 // got evaluates object.get: with a default for the missing member it says what is
 // then.
-func (l *absence) got(object finding, key *ast.Term) finding {
+func (l *absence) got(object finding, key *ast.Term, otherwise finding) finding {
 	path := slices.Clone(object.path)
 	for _, t := range places.PathOf(key) {
 		path = append(path, l.index(t, nil))
 	}
-	if l.within(path) {
-		return finding{}
+	switch {
+	case !l.within(path):
+		return finding{path: path, isPart: true}
+	case l.keyed:
+		return otherwise
 	}
-	return finding{path: path, isPart: true}
+	return finding{}
 }
 
 // isComparison says that a function compares.
 func isComparison(name string) bool {
 	switch name {
 	case "equal", "neq", "gt", "gte", "lt", "lte", "internal.member_2":
+		return true
+	}
+	return false
+}
+
+// isPredicate says that a function answers whether a value is so, by its arguments alone.
+func isPredicate(name string) bool {
+	switch name {
+	case "startswith", "endswith", "contains", "strings.any_prefix_match", "strings.any_suffix_match", "regex.match", "glob.match",
+		"is_string", "is_null", "is_number", "is_boolean", "is_array", "is_object":
 		return true
 	}
 	return false

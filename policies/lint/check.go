@@ -75,6 +75,8 @@ func Source(src *policydir.Source) (_ *Checked, err error) {
 	}
 	if whole && parsed {
 		c.compile(&errs)
+	} else {
+		c.lintTotals(&errs)
 	}
 	if len(errs) > 0 || !whole || !parsed {
 		return nil, src.Show(errs.Err())
@@ -87,6 +89,7 @@ func Source(src *policydir.Source) (_ *Checked, err error) {
 func (c *Checked) compile(errs *policydir.Errors) {
 	c.Compiler = c.NewCompiler()
 	c.Compiler.Compile(c.Stamped())
+	c.lintTotals(errs)
 	if !c.Compiler.Failed() {
 		c.lintCompiled(errs)
 		c.lintTypes(errs)

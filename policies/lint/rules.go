@@ -156,7 +156,7 @@ func (c *Checked) lintRule(m *ast.Module, r *ast.Rule, errs *policydir.Errors) {
 		return
 	}
 	c.lintEntry(name, fields, entry, r, errs)
-	c.lintTotal(m, r, errs)
+	c.entries = append(c.entries, entryRule{m, r})
 	switch name {
 	case "modify":
 		c.lintModify(m, r, entry, errs)

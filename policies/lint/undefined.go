@@ -30,6 +30,13 @@ type totalLint struct {
 	depth  int                   // of the functions and rules that the entry uses
 }
 
+// lintTotals refuses entries that may be undefined.
+func (c *Checked) lintTotals(errs *policydir.Errors) {
+	for _, e := range c.entries {
+		c.lintTotal(e.module, e.rule, errs)
+	}
+}
+
 // lintTotal refuses an entry that may be undefined although the body of its rule is true.
 func (c *Checked) lintTotal(m *ast.Module, r *ast.Rule, errs *policydir.Errors) {
 	l := c.newTotalLint(m, r, 0)
@@ -147,7 +154,7 @@ func (l *totalLint) firstPartial(terms []*ast.Term) *ast.Term {
 // the schema requires it, or the body.
 func (l *totalLint) required(t *ast.Term) bool {
 	p, isInput := l.path(t)
-	if isInput && l.present(p, 0) {
+	if isInput && (l.present(p, 0) || l.ensures(p)) {
 		return true
 	}
 	ref, _ := t.Value.(ast.Ref)
@@ -157,6 +164,35 @@ func (l *totalLint) required(t *ast.Term) bool {
 		}
 	}
 	return ref == nil && slices.ContainsFunc(l.must, func(e *ast.Expr) bool { return mentions(e, t) })
+}
+
+// ensures says that the body holds for no call that lacks a member, as the analysis of compiled rules knows it: the body asks
+// for the member by another name, by a helper, by its key, or by object.get with a default that does not do.
+func (l *totalLint) ensures(p places.Path) bool {
+	names, ok := p.Names()
+	if !ok || l.Compiler == nil || l.Compiler.Failed() {
+		return false
+	}
+	var body ast.Body
+	for _, r := range l.Compiler.Modules[l.rule.Location.File].Rules {
+		for ; r != nil && !r.Location.Equal(l.rule.Location); r = r.Else {
+		}
+		if r != nil {
+			body = r.Body
+			break
+		}
+	}
+	must := slices.DeleteFunc(slices.Clone(body), func(e *ast.Expr) bool {
+		return !slices.ContainsFunc(l.must, func(m *ast.Expr) bool { return isOf(e, m) })
+	})
+	with := &absence{Analysis: values.New(l.Bundle), missing: names, keyed: true}
+	return with.body(must, findings{}) == fails
+}
+
+// isOf says that the compiler made an expression of a written one.
+func isOf(e, written *ast.Expr) bool {
+	at, of := e.Location, written.Location
+	return at != nil && of != nil && at.File == of.File && at.Offset >= of.Offset && at.Offset < of.Offset+len(of.Text)
 }
 
 // present says that a path into the input leads somewhere in every call in which

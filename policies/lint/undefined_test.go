@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -102,6 +103,76 @@ func TestEntriesThatStay(t *testing.T) {
 		}
 		assert.NoError(t, checkDir(regotest.Dir(name, text)), text)
 	}
+}
+
+// What the body has ensured in any way is there, and what it has not may be absent.
+func TestEntriesThatTheBodyEnsures(t *testing.T) {
+	const helpers = "has_note if input.args.note\n\nnoted(a) if a.note\n\nkeyed(a, k) if k in object.keys(a)\n"
+	check := func(entry, body string) error {
+		text := regotest.Tool(refusal(entry, body))
+		for line := range strings.SplitSeq(helpers, "\n\n") {
+			if name, _, _ := strings.Cut(line, " if"); strings.Contains(body, strings.Split(name, "(")[0]) {
+				text += line + "\n\n"
+			}
+		}
+		return checkDir(regotest.Dir("w.rego", text))
+	}
+	for _, body := range []string{
+		`"note" in object.keys(input.args)`,
+		`object.keys(input.args)["note"]`,
+		"some k in [\"note\"]\n\tk in object.keys(input.args)\n\tinput.args.note != k",
+		"keys := object.keys(input.args)\n\t\"note\" in keys",
+		`object.get(input.args, "note", "") == "x"`,
+		`"x" == object.get(input.args, "note", "")`,
+		`object.get(input.args, "note", "") != ""`,
+		`object.get(input.args, "note", null) != null`,
+		`object.get(input.args, ["note"], "") == "x"`,
+		`object.get(input, ["args", "note"], "") == "x"`,
+		`object.get(input.args, "note", "") in {"x", "y"}`,
+		`startswith(object.get(input.args, "note", ""), "x")`,
+		`lower(object.get(input.args, "note", "")) == "x"`,
+		`regex.match("^x", object.get(input.args, "note", ""))`,
+		`is_string(object.get(input.args, "note", null))`,
+		`not is_null(object.get(input.args, "note", null))`,
+		`not object.get(input.args, "note", "") in {"", "x"}`,
+		"n := object.get(input.args, \"note\", \"\")\n\tn != \"\"",
+		"a := input.args\n\ta.note == \"x\"",
+		"k := \"note\"\n\tinput.args[k] == \"x\"",
+		`some "note", _ in input.args`,
+		`every n in [input.args.note] { n == "x" }`,
+		"x := [input.args.note]\n\tx[0] != \"\"",
+		`input.args.note == "x"`,
+		`has_note`,
+		`noted(input.args)`,
+		`keyed(input.args, "note")`,
+	} {
+		assert.NoError(t, check(`input.args.note`, body), body)
+		assert.NoError(t, check(`sprintf("%s", [upper(input.args.note)])`, body), body)
+		assert.ErrorContains(t, check(`sprintf("%s %d", [input.args.note, input.args.bytes])`, body), "input.args.bytes may be absent", body)
+	}
+	for _, body := range []string{
+		`"path" in object.keys(input.args)`,
+		`"note" in object.keys(input.args.meta)`,
+		`not "note" in object.keys(input.args)`,
+		`object.get(input.args, "note", "x") == "x"`,
+		`object.get(input.args, "note", "") != "x"`,
+		`object.get(input.args, "note", "") in {"", "x"}`,
+		`not object.get(input.args, "note", "") == "x"`,
+		`object.get(input.args, "path", "") == "x"`,
+		`not startswith(object.get(input.args, "note", ""), "x")`,
+		`startswith(object.get(input.args, "note", ""), "")`,
+		`is_string(object.get(input.args, "note", ""))`,
+		`not has_note`,
+		`count([n | n := input.args.note]) < 2`,
+		`every n in object.get(input.args, "tags", []) { n == input.args.note }`,
+	} {
+		assert.ErrorContains(t, check(`input.args.note`, body), "input.args.note may be absent", body)
+	}
+	assert.NoError(t, check(`a.note`, "a := input.args\n\tinput.args.note == \"x\""))
+	assert.NoError(t, check(`m`, "\"note\" in object.keys(input.args)\n\tm := upper(input.args.note)"))
+	assert.ErrorContains(t, check(`m`, "\"path\" in object.keys(input.args)\n\tm := upper(input.args.note)"), "input.args.note may be absent")
+	assert.NoError(t, check(`sprintf("%d", [input.args.shape.size])`, `"size" in object.keys(input.args.shape)`))
+	assert.ErrorContains(t, check(`sprintf("%d", [input.args.shape.size])`, `"kind" in object.keys(input.args.shape)`), "input.args.shape.size may be absent")
 }
 
 // For what refuses or asks a default is proposed, and nothing that makes it vanish.
