@@ -47,6 +47,8 @@ func (e *Executor) Recover(ctx context.Context) error {
 			return err
 		}
 		return parts.SettleRest(ctx)
+	case errors.Is(e.log.Health(), commitlog.ErrClosed):
+		return errors.New("the executor was shut down: a new one recovers the journal")
 	case !errors.Is(e.log.Health(), commitlog.ErrNotRecovered):
 		return errors.New("the journal was recovered before")
 	}

@@ -50,6 +50,19 @@ func TestNothingRunsBeforeRecovery(t *testing.T) {
 	assert.ErrorContains(t, r.exec.Recover(t.Context()), "recovered before")
 }
 
+func TestNothingIsRecoveredAfterAShutdown(t *testing.T) {
+	r := recovered(t, new(journal.Memory), readTool(okRead))
+	require.NoError(t, r.exec.Shutdown(t.Context()))
+	assert.EqualError(t, r.exec.Recover(t.Context()), "the executor was shut down: a new one recovers the journal")
+
+	reg, err := runtime.NewRegistry(readTool(okRead))
+	require.NoError(t, err)
+	exec, err := engine.NewExecutor(reg, runtime.PolicyFunc(allowAll), engine.WithJournal(new(journal.Memory)))
+	require.NoError(t, err)
+	require.NoError(t, exec.Shutdown(t.Context()))
+	assert.ErrorContains(t, exec.Recover(t.Context()), "was shut down")
+}
+
 // SEMANTICS 6.6.4, 6.6.6
 func TestOutcomesOutliveTheProcess(t *testing.T) {
 	var j journal.Memory

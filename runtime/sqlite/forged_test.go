@@ -174,18 +174,25 @@ func TestWhatLiesAboveTheHead(t *testing.T) {
 	require.Len(t, list, 11)
 }
 
-// TestFormerLayoutIsRefused: a store of version 1 has no column mac.
+// TestFormerLayoutIsRefused: a store of version 1 has no column mac, and its keys file has another form. Its version is the
+// reason, whatever the keys file is.
 func TestFormerLayoutIsRefused(t *testing.T) {
 	_, closed := written(t)
-	change(t, closed, "DELETE FROM migration WHERE version > 2; UPDATE migration SET version = 1; ALTER TABLE entry DROP COLUMN mac")
-	require.NoError(t, os.WriteFile(closed+".keys", []byte(`{}`), 0o600))
-	err := refused(t, closed)
-	require.ErrorIs(t, err, sqlite.ErrKeys)
+	change(t, closed, "UPDATE migration SET version = 1; ALTER TABLE entry DROP COLUMN mac")
+	wrong := func() {
+		err := refused(t, closed)
+		require.ErrorIs(t, err, sqlite.ErrVersion)
+		require.NotErrorIs(t, err, sqlite.ErrKeys)
+		require.ErrorContains(t, err, "it has version 1 and this program knows 7: ")
+		require.ErrorContains(t, err, "keep it with the program that wrote it")
+	}
+	for _, keys := range []string{`{}`, `{"signer":"AAAA"}`, `{"version":2,"store":"00"}`, `nonsense`} {
+		require.NoError(t, os.WriteFile(closed+".keys", []byte(keys), 0o600))
+		wrong()
+	}
 	require.NoError(t, os.Remove(closed+".keys"))
-	err = refused(t, closed)
-	require.ErrorIs(t, err, sqlite.ErrVersion)
-	require.ErrorContains(t, err, "nothing proves where each session ends")
-	_, err = sqlite.OpenReader(closed)
+	wrong()
+	_, err := sqlite.OpenReader(closed)
 	require.ErrorIs(t, err, sqlite.ErrVersion)
 }
 

@@ -49,8 +49,12 @@ func open(path string, o options) (*Store, error) {
 
 func (s *Store) open(wait time.Duration) error {
 	fresh, err := identify(s.path, s.disk)
-	if err == nil && fresh {
+	switch {
+	case err != nil:
+	case fresh:
 		err = orphaned(s.path, s.disk)
+	default:
+		err = s.supported() // before the keys: those of an earlier version have another form
 	}
 	if err == nil {
 		err = s.prepareKeys(fresh)
@@ -63,8 +67,10 @@ func (s *Store) open(wait time.Duration) error {
 			return fmt.Errorf("open the store %q: %w", s.path, err)
 		}
 	}
-	if err := s.connect("ro"); err != nil {
-		return err
+	if fresh {
+		if err := s.connect("ro"); err != nil {
+			return err
+		}
 	}
 	var at *standing
 	if !fresh {
@@ -94,6 +100,18 @@ func (s *Store) open(wait time.Duration) error {
 		err = s.writeHead() // from here on a store existed, and this is its epoch
 	}
 	if err != nil {
+		return fmt.Errorf("open the store %q: %w", s.path, err)
+	}
+	return nil
+}
+
+// supported connects to a store, and refuses one of a version that this program does not support. Other
+// faults are left to examine.
+func (s *Store) supported() error {
+	if err := s.connect("ro"); err != nil {
+		return err
+	}
+	if _, err := versionOf(context.Background(), s.db); errors.Is(err, ErrVersion) {
 		return fmt.Errorf("open the store %q: %w", s.path, err)
 	}
 	return nil

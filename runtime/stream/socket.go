@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"strings"
 
@@ -22,6 +23,9 @@ const closeRevoked websocket.StatusCode = 4401
 
 // closeLagged is the status with which a socket is closed whose reader took nothing.
 const closeLagged websocket.StatusCode = 4408
+
+// errProtocol is the cause for which a socket ends whose client sent no frame that can be read, or is gone.
+var errProtocol = errors.New("a frame breaks the WebSocket protocol; a client masks its frames")
 
 // Socket returns the handler for programs: a WebSocket on which a client subscribes and answers
 // requests for consent. docs/stream.md has the messages.
@@ -64,7 +68,7 @@ func (c *client) read(ctx context.Context) error {
 		// goes on, and write closes it.
 		kind, text, err := c.conn.Read(context.WithoutCancel(ctx))
 		if err != nil {
-			return err
+			return fmt.Errorf("%w: %w", errProtocol, err)
 		}
 		m, err := parse(text)
 		if err == nil && kind != websocket.MessageText {
@@ -120,6 +124,8 @@ func (c *client) close(why error) {
 		_ = c.conn.Close(closeRevoked, string(httpguard.NotAuthenticated))
 	case errors.Is(why, journal.ErrClosed), errors.Is(why, context.Canceled):
 		_ = c.conn.Close(websocket.StatusGoingAway, "the host ends")
+	case errors.Is(why, errProtocol):
+		_ = c.conn.Close(websocket.StatusProtocolError, errProtocol.Error())
 	default:
 		_ = c.conn.Close(websocket.StatusInternalError, string(httpguard.JournalUnavailable))
 	}

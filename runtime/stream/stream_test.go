@@ -1,10 +1,15 @@
 package stream_test
 
 import (
+	"bufio"
 	"bytes"
 	"context"
+	"encoding/binary"
 	"encoding/json"
+	"fmt"
+	"io"
 	"maps"
+	"net"
 	"net/http"
 	"slices"
 	"strconv"
@@ -277,6 +282,45 @@ func TestRevokeEndsStreams(t *testing.T) {
 	assert.Equal(t, http.StatusUnauthorized, r.get("/events", token).StatusCode)
 	r.call("note", "ada")
 	stays.until("tool.completed")
+}
+
+// TestBrokenFramesCloseSockets: a client that breaks the WebSocket protocol is told so, and nothing of the journal.
+func TestBrokenFramesCloseSockets(t *testing.T) {
+	r := start(t)
+	_, token := r.token("eve", "audit")
+	for name, sent := range map[string][]byte{
+		"not masked":         {0x81, 2, '{', '}'},
+		"a ping, not masked": {0x89, 0},
+		"a reserved bit":     {0xc1 | 0x20, 0x80, 0, 0, 0, 0},
+		"no known opcode":    {0x83, 0x80, 0, 0, 0, 0},
+		"a negative length":  {0x81, 0xff, 0xff, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0},
+		"no first frame":     {0x80, 0x80, 0, 0, 0, 0},
+	} {
+		conn, err := net.Dial("tcp", r.Addr().String())
+		require.NoError(t, err)
+		t.Cleanup(func() { _ = conn.Close() })
+		_, err = fmt.Fprintf(conn, "GET /stream HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"+
+			"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n", r.Addr(), token)
+		require.NoError(t, err)
+		in := bufio.NewReader(conn)
+		res, err := http.ReadResponse(in, nil)
+		require.NoError(t, err)
+		require.Equal(t, http.StatusSwitchingProtocols, res.StatusCode)
+		_, err = conn.Write(sent)
+		require.NoError(t, err)
+		head := make([]byte, 4)
+		_, err = io.ReadFull(in, head)
+		require.NoError(t, err, name)
+		require.Equal(t, byte(0x88), head[0], "%s: a close frame", name)
+		assert.EqualValues(t, websocket.StatusProtocolError, binary.BigEndian.Uint16(head[2:]), name)
+		reason := make([]byte, head[1]-2)
+		_, err = io.ReadFull(in, reason)
+		require.NoError(t, err, name)
+		assert.NotContains(t, string(reason), "journal", name)
+		if name == "not masked" {
+			assert.Equal(t, "a frame breaks the WebSocket protocol; a client masks its frames", string(reason))
+		}
+	}
 }
 
 // TestProblems: what is refused is told why, with a stable code and nothing of the host.
