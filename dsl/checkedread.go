@@ -191,6 +191,10 @@ func (p *parser) memberNames(n *node, key string) {
 // checkedType checks a type or a list of types.
 func (p *parser) checkedType(n *node) {
 	all := append(slices.Clone(typeNames), "null")
+	if n.kind == nodeNull {
+		p.report(n.pos, `write "null" in quotes`, "type: null is not a text here")
+		return
+	}
 	if n.kind != nodeList {
 		p.choice(n, "type", all...)
 		return

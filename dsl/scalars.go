@@ -22,6 +22,16 @@ func (p *parser) wrong(n *node, key, want string) {
 		hint = "give a value or remove the key"
 	case want == "a text" && (n.kind == nodeNumber || n.kind == nodeBool):
 		hint = "quote it: " + strconv.Quote(n.text)
+	case want == "a text" && n.kind == nodeMap && len(n.pairs) == 1 && n.pairs[0].val.text != "":
+		name, value := n.pairs[0].name, n.pairs[0].val.text
+		hint = "quote it"
+		switch bare := bareWord.MatchString(name) && bareWord.MatchString(value); {
+		case bare && name == "group":
+			hint = "write group:" + value
+		case bare:
+			hint = "write " + name + ":" + value + ", or quote it"
+		}
+		hint += ": a colon with a blank behind it makes a mapping"
 	case want == "true or false" && n.kind == nodeString && (meant == "write true" || meant == "write false"):
 		hint = meant
 	case n.kind == nodeString && (want == "a whole number" || want == "a number") &&
