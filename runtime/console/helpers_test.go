@@ -108,7 +108,7 @@ func tools() []*runtime.Tool {
 			return in, nil
 		}, runtime.WithDynamicPreview(preview), runtime.WithDynamicUndo(codec{}, codec{}, none, undo)),
 		runtime.NewDynamicTool(&runtime.Spec{
-			Name: "seal", Effect: runtime.SideEffectWrite, Rules: runtime.Rules{MaxCalls: 1000, RequiresPreceding: []string{"note", "send"}, AnyPreceding: true},
+			Name: "seal", RenamedFrom: []string{"stamp"}, Effect: runtime.SideEffectWrite, Rules: runtime.Rules{MaxCalls: 1000, RequiresPreceding: []string{"note", "send"}, AnyPreceding: true},
 		}, codec{}, answer),
 		runtime.NewDynamicTool(&runtime.Spec{
 			Name: "file", Title: "File <b>a</b> letter", Description: "Puts \u202eit away", Effect: runtime.SideEffectWrite, Undo: &runtime.UndoSpec{TTL: 90 * time.Minute},

@@ -233,6 +233,9 @@ func TestTools(t *testing.T) {
 	seal := b.get("/tools/seal").text
 	assert.Contains(t, seal, "note or send")
 	assert.Contains(t, seal, "1000 calls at most")
+	assert.Contains(t, seal, `href="/calls?tool=seal">Calls of it</a>`)
+	assert.Contains(t, seal, `href="/calls?tool=stamp">Calls under its earlier name stamp</a>`)
+	assert.NotContains(t, one.text, "earlier name")
 	send := b.get("/tools/send").text
 	assert.Contains(t, send, "alice, bob, members of finance")
 	assert.Contains(t, send, "Send {text} to {to}?")

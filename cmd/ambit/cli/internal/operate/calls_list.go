@@ -75,7 +75,7 @@ undo or the tool's reconcile handler has said what became of them.`,
 	f := cmd.Flags()
 	f.StringVar(&q.Session, "session", "", "only calls of the session of this `id`, or whose id begins so")
 	f.StringVar(&q.Run, "run", "", "only calls of the run of this `id`, or whose id begins so")
-	f.StringVar(&q.Tool, "tool", "", "only calls of the tool of this `name`")
+	f.StringVar(&q.Tool, "tool", "", "only calls recorded under this `name` of a tool: those from before a rename have the earlier name")
 	f.StringVar(&q.outcome, "outcome", "", "only calls with this `outcome`, such as failed")
 	f.StringVar(&q.since, "since", "", "only calls that began since this `time`: 2h, 2026-11-20 or 2026-11-20T11:11:45Z")
 	f.BoolVar(&q.Unfinished, "unfinished", false, "only calls that have no outcome")
