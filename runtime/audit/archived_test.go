@@ -121,6 +121,34 @@ func TestAnotherLogIsNotArchived(t *testing.T) {
 	require.NotNil(t, r.Bad, "the key signs another history than the anchored one")
 }
 
+// TestAnArchivedLogIsRestored: a copy whose first entries are archived is signed as restored, by the checkpoint that proves these, and refused where
+// none does or what follows is another history.
+//
+// SEMANTICS 6.15.4
+func TestAnArchivedLogIsRestored(t *testing.T) {
+	signer, verifier := keys(t)
+	s, notes := logged(t, signer, entries(t, 0, 3000), every(500, 3000)...)
+	for _, last := range []uint64{1500, 3000} {
+		c := cutAt(s, last)
+		more := entry(t, 3000)
+		more.Seq = 3001 // the record of the restore
+		require.NoError(t, c.Append(t.Context(), []journal.Entry{more}))
+		a := &noted{list: slices.Clone(notes)}
+		require.NoError(t, audit.Restore(t.Context(), c, c, signer, 3000, audit.WithAnchor(a)))
+		r := verify(t, c, verifier, a.list)
+		r.Accept(3000)
+		assert.Equal(t, audit.VerdictOK, r.Verdict, r.Bad)
+		assert.EqualValues(t, 3001, r.Anchored)
+	}
+
+	c := cutAt(s, 1600)
+	require.ErrorIs(t, audit.Restore(t.Context(), c, c, signer, 3000), audit.ErrTampered, "no checkpoint has that size")
+	c = cutAt(s, 1500)
+	c.entries[len(c.entries)-1] = entry(t, 7)
+	c.entries[len(c.entries)-1].Seq = 3000
+	require.ErrorIs(t, audit.Restore(t.Context(), c, c, signer, 3000), audit.ErrTampered)
+}
+
 // TestALogOfAnArchiveContinues: a start compares what is left, whether the last checkpoint is that of the archive or a later one.
 func TestALogOfAnArchiveContinues(t *testing.T) {
 	signer, verifier := keys(t)

@@ -120,12 +120,7 @@ func (l *Log) restart(ctx context.Context, stored recentFunc, last *Checkpoint) 
 		}
 	}
 	// The hints are of no use, so the whole journal has to be read, or what follows its archived entries.
-	t, err = l.upTo(ctx, tree{}, size)
-	if gone := (*journal.ArchivedError)(nil); errors.As(err, &gone) {
-		if t, err = l.archived(ctx, stored, gone); err == nil {
-			t, err = l.upTo(ctx, t, size)
-		}
-	}
+	t, err = l.whole(ctx, stored, size)
 	switch {
 	case err != nil:
 		return err
@@ -138,7 +133,18 @@ func (l *Log) restart(ctx context.Context, stored recentFunc, last *Checkpoint) 
 	return nil
 }
 
-// upTo adds the entries up to a size to a tree.
+// whole returns the tree of the entries up to a size, of all for 0. It begins with those that are archived, as a checkpoint proves them.
+func (l *Log) whole(ctx context.Context, stored recentFunc, size uint64) (tree, error) {
+	t, err := l.upTo(ctx, tree{}, size)
+	if gone := (*journal.ArchivedError)(nil); errors.As(err, &gone) {
+		if t, err = l.archived(ctx, stored, gone); err == nil {
+			t, err = l.upTo(ctx, t, size)
+		}
+	}
+	return t, err
+}
+
+// upTo adds the entries up to a size to a tree, all for 0.
 func (l *Log) upTo(ctx context.Context, t tree, size uint64) (tree, error) {
 	err := scan(ctx, l.inner, t.Size, size, &l.hasher, func(h tlog.Hash) error {
 		t.Add(h)

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"golang.org/x/mod/sumdb/note"
-	"golang.org/x/mod/sumdb/tlog"
 
 	"github.com/ambit-tools/ambit/runtime/journal"
 )
@@ -86,7 +85,8 @@ func (r readOnly) Read(ctx context.Context, after uint64, limit int) ([]journal.
 // record of the restore was appended, with all the anchors of the journal, and with
 // no Log open.
 //
-// It refuses with [ErrTampered] a journal that is not the one of its last checkpoint.
+// It refuses with [ErrTampered] a journal that is not the one of its last checkpoint, or whose first
+// entries are archived and proved by no stored one (SEMANTICS 6.15.4).
 func Restore(ctx context.Context, inner journal.Journal, store Checkpoints, signer note.Signer, kept uint64, opts ...Option) error {
 	l := newLog(inner, store, signer, opts)
 	stored := recentFunc(store.RecentCheckpoints)
@@ -110,17 +110,7 @@ func Restore(ctx context.Context, inner journal.Journal, store Checkpoints, sign
 		}
 	}
 	l.restored = append(slices.Clone(newest), kept)
-	return l.signAll(ctx)
-}
-
-// signAll signs all there is and anchors it.
-func (l *Log) signAll(ctx context.Context) error {
-	l.tree = tree{}
-	err := scan(ctx, l.inner, 0, 0, &l.hasher, func(h tlog.Hash) error {
-		l.grow([]tlog.Hash{h})
-		return nil
-	})
-	if err != nil {
+	if l.tree, err = l.whole(ctx, stored, 0); err != nil {
 		return err
 	}
 	t := l.tree.Clone()
