@@ -57,11 +57,12 @@ func TestEmptyPrefixIsTheWholeTool(t *testing.T) {
 func TestRecordedPrefixesAnswerByTheRulesOfNow(t *testing.T) {
 	for name, test := range map[string]struct {
 		value    string
+		never    string
 		yes, not []string
 	}{
-		"a URL":         {`"https://docs.example.com"`, nil, []string{`{"to":"https://docs.example.com/a"}`, `{"to":"https://docs.example.com@evil.example"}`}},
-		"a folder":      {`"docs/"`, []string{`{"to":"docs/a"}`}, []string{`{"to":"docs/../a"}`}},
-		"a whole cover": {`""`, nil, []string{`{"to":"docs/a"}`}},
+		"a URL":         {`"https://docs.example.com"`, `the prefix for "to" contains ://, and its letters begin URLs of other hosts too: compare by url`, nil, []string{`{"to":"https://docs.example.com/a"}`, `{"to":"https://docs.example.com@evil.example"}`}},
+		"a folder":      {`"docs/"`, "", []string{`{"to":"docs/a"}`}, []string{`{"to":"docs/../a"}`}},
+		"a whole cover": {`""`, "", nil, []string{`{"to":"docs/a"}`}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := granted(t, `{}`, session(consent.CoverArgs, where("to", consent.OpPrefix, `"x"`)))
@@ -78,7 +79,13 @@ func TestRecordedPrefixesAnswerByTheRulesOfNow(t *testing.T) {
 			for _, args := range test.not {
 				assert.False(t, d.matches(31, question(args, narrow)), args)
 			}
-			assert.True(t, d.book.Grants()[0].Live(after(31)), "it is listed and can be revoked")
+			given := d.book.Grants()[0]
+			assert.True(t, given.Live(after(31)), "it is listed and can be revoked")
+			if why := given.Never(); test.never == "" {
+				assert.NoError(t, why)
+			} else {
+				assert.EqualError(t, why, test.never)
+			}
 		})
 	}
 }

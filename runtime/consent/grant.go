@@ -37,6 +37,20 @@ func (g *Grant) Live(at time.Time) bool {
 	return g.Revoked.IsZero() && len(g.Rules) > 0 && (g.Expires.IsZero() || at.Before(g.Expires))
 }
 
+// Never returns why g answers no call, whatever its arguments: an earlier version has recorded it, and no new grant has such a
+// condition (SEMANTICS 5.3.13). It is nil where g may answer some.
+func (g *Grant) Never() error {
+	if g.Cover != CoverArgs {
+		return nil
+	}
+	for i := range g.Where {
+		if err := g.Where[i].Check(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // groupsOf returns the group that admitted a grantor, nil when its id did.
 func (g *Grant) groupsOf(grantor int) []string {
 	if grantor >= len(g.Entries) {

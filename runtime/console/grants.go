@@ -54,6 +54,9 @@ func (p *pages) grantOf(q *request, g consent.Grant) grantItem {
 		Grant: g, Covers: p.coverOf(&g), Until: "the session ends", Grantors: strings.Join(g.Grantors, ", "), Asks: strings.Join(g.Rules, ", "),
 		MayRevoke: p.exec.May(q.Context(), operator.Revoke, q.by, operator.Target{Grant: g.ID, DryRun: true}) == nil,
 	}
+	if err := g.Never(); err != nil {
+		item.Covers = "no call: " + err.Error() + ". It was given for " + item.Covers
+	}
 	if !g.Expires.IsZero() {
 		item.Until = momentOf(g.Expires).Text
 	}

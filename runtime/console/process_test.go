@@ -45,8 +45,8 @@ func TestAProcessThatRunsIsShown(t *testing.T) {
 		`Started <time datetime="20[^"]*Z">[^<]*</time>\. To end by <time datetime="20[^"]*Z">[^<]*</time>\.`, text)
 	assert.NotContains(t, text, secret)
 
-	require.NoError(t, r.Executor.Session(engine.SessionConfig{ID: "s"}).Cancel(t.Context(), q.CallID, operator.Program("alice"), "enough"))
-	require.Equal(t, runtime.Cancelled, r.Executor.Session(engine.SessionConfig{ID: "s"}).Await(t.Context(), q.CallID).Kind)
+	require.NoError(t, r.Executor.Session(engine.SessionConfig{ID: "s", Principal: "agent"}).Cancel(t.Context(), q.CallID, operator.Program("alice"), "enough"))
+	require.Equal(t, runtime.Cancelled, r.Executor.Session(engine.SessionConfig{ID: "s", Principal: "agent"}).Await(t.Context(), q.CallID).Kind)
 	for text = eve.get(page).text; strings.Contains(text, "no end is recorded") || strings.Contains(text, ", runs; "); text = eve.get(page).text {
 		time.Sleep(10 * time.Millisecond) // its end comes in a late entry
 	}

@@ -68,8 +68,17 @@ type grantItem struct {
 	Conditions string `json:"conditions"`
 }
 
-// conditions says which calls of its tool a grant answers for.
+// conditions says which calls of its tool a grant answers for, or why for none.
 func conditions(book *consent.Books, g *consent.Grant) string {
+	text := covered(book, g)
+	if err := g.Never(); err != nil {
+		text += " (answers nothing: " + err.Error() + ")"
+	}
+	return text
+}
+
+// covered says which calls of its tool a grant was given for.
+func covered(book *consent.Books, g *consent.Grant) string {
 	switch g.Cover {
 	case consent.CoverExact:
 		if q, ok := book.Request(g.ID); ok && len(q.Args) > 0 {
