@@ -164,8 +164,12 @@ func (m *ChatModel) ask(ctx context.Context) (*sdk.ChatCompletion, error) {
 	stream := m.client.Chat.Completions.NewStreaming(ctx, m.params)
 	defer stream.Close()
 	var answer sdk.ChatCompletionAccumulator
+	var calls parts
 	for stream.Next() {
 		chunk := stream.Current()
+		if err := calls.join(&chunk); err != nil {
+			return nil, err
+		}
 		if !answer.AddChunk(chunk) {
 			return nil, errors.New("the parts of the answer do not fit together: none of its calls was made")
 		}
@@ -178,6 +182,9 @@ func (m *ChatModel) ask(ctx context.Context) (*sdk.ChatCompletion, error) {
 	}
 	if len(answer.Choices) == 0 || answer.Choices[0].FinishReason == "" {
 		return nil, errBroken
+	}
+	if err := calls.ended(); err != nil {
+		return nil, err
 	}
 	return &answer.ChatCompletion, nil
 }
