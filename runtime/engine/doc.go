@@ -50,7 +50,8 @@
 // An executor works on at most 1,024 calls at once ([WithMaxInFlight]), and on those of a tool as its
 // limits say. The executor denies a call beyond either limit with at_capacity, before it asks the
 // policy and before it writes to the journal. Detail.RetryAfter says when to make the call again; the
-// caller may use the same id.
+// caller may use the same id. The same holds for a call that is denied later, because it got no slot or because the
+// executor shuts down.
 //
 // # Consent
 //

@@ -21,7 +21,8 @@ import (
 // has returned.
 //
 // A call with the id and the arguments of an earlier call of the session is not run again: it gets
-// the outcome of the earlier call, once that call has ended.
+// the outcome of the earlier call, once that call has ended. It is judged anew when the earlier call was denied for
+// shutting_down or at_capacity.
 func (t *Turn) Execute(ctx context.Context, in runtime.Call) (out runtime.Outcome) {
 	ctx = deadline.OrBackground(ctx)
 	switch c, earlier := t.begin(ctx, in, nil); {
@@ -103,27 +104,36 @@ func (t *Turn) open(ctx context.Context, in runtime.Call, done <-chan struct{}) 
 		c.observe(done)
 		return nil, c.record
 	}
-	earlier, was, refused := c.register(c.place.Enter(c.record.Tool))
-	if earlier == nil && was == nil {
-		trace(c)
-		if refused == nil {
-			return c, nil
+	full := c.place.Enter(c.record.Tool)
+	is := func(tool string) bool { return tool == c.record.Tool || c.tool.Is(tool) }
+	for vain := (*callRecord)(nil); ; {
+		earlier, was, refused := c.register(full, vain)
+		if earlier == nil && was == nil {
+			trace(c)
+			if refused == nil {
+				return c, nil
+			}
+			c.place.Leave()
+			c.observe(done)
+			c.run.session.place.Leave()
+			return nil, c.record
 		}
-	}
-	defer c.run.session.place.Leave()
-	c.place.Leave()
-	if earlier == nil && was == nil {
-		c.observe(done)
+		earlier, reused := t.run.session.past.Earlier(earlier, was, c.id, is)
+		repeats := earlier != nil && c.record.Repeats(earlier, c.tool, c.exec.inputs)
+		if repeats && earlier != vain && earlier.Vain() {
+			c.run.session.memory.Work.Leave()
+			vain = earlier
+			continue
+		}
+		defer c.run.session.place.Leave()
+		c.place.Leave()
+		if repeats {
+			c.run.session.memory.Work.Leave()
+			return c, earlier
+		}
+		c.refuseID(denied(*reused), done)
 		return nil, c.record
 	}
-	is := func(tool string) bool { return tool == c.record.Tool || c.tool.Is(tool) }
-	earlier, reused := t.run.session.past.Earlier(earlier, was, c.id, is)
-	if earlier != nil && c.record.Repeats(earlier, c.tool, c.exec.inputs) {
-		c.run.session.memory.Work.Leave()
-		return c, earlier
-	}
-	c.refuseID(denied(*reused), done)
-	return nil, c.record
 }
 
 // refuseID ends a call, which is counted in Work, because its id is that of another call or of a call of another caller.
@@ -214,9 +224,10 @@ func trace(c *call) {
 }
 
 // register adds c to the calls of its session. When the session has a call with the same
-// id, register returns that call's record, or reference, instead. A call that is refused, for lack of
-// capacity or because its session has ended, gets its outcome and is not added. Any other one is counted in Work.
-func (c *call) register(full *runtime.Outcome) (earlier *callRecord, was *ended.Call, refused *runtime.Outcome) {
+// id, register returns that call's record, or reference, instead, unless it is that of vain, whose id c takes over. A
+// call that is refused, for lack of capacity or because its session has ended, gets its outcome and is not added. Any
+// other one is counted in Work.
+func (c *call) register(full *runtime.Outcome, vain *callRecord) (earlier *callRecord, was *ended.Call, refused *runtime.Outcome) {
 	s := c.run.session
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -224,9 +235,10 @@ func (c *call) register(full *runtime.Outcome) (earlier *callRecord, was *ended.
 	c.id = c.record.ID
 	switch refused = s.memory.Refuse(c.record, full); {
 	case refused == nil:
+		s.memory.Free(vain)
 		earlier, was = s.memory.Add(c.record, c.run.node.Calls())
 		c.entered = earlier == nil && was == nil
-	case refused == full:
+	case refused == full && !s.memory.Has(vain): // there is no room to judge that anew
 		earlier, was = s.memory.Find(c.id), s.memory.Reference(c.id)
 	}
 	if refused != nil && earlier == nil && was == nil {

@@ -2,6 +2,9 @@ package engine_test
 
 import (
 	"context"
+	"fmt"
+	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -55,4 +58,94 @@ func TestNoStartAfterTheBudget(t *testing.T) {
 			assert.Equal(t, runtime.Denied, out.Kind)
 		})
 	}
+}
+
+// TestACallThatFoundNoRoomIsMadeAgain: a call that was denied because it got no slot, or because the executor shut down,
+// never ran. The same call is judged anew under its id: while its record is in memory, when it is held by reference, and
+// after a restart. Until there is room it is denied again.
+// SEMANTICS 1.4.10
+func TestACallThatFoundNoRoomIsMadeAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		j := new(shared)
+		var free chan struct{}
+		ran := map[string]int{}
+		slow := func(ctx context.Context, in *readInput) (*readOutput, error) {
+			info, _ := runtime.FromContext(ctx)
+			ran[info.ID]++
+			if strings.HasPrefix(info.ID, "busy") {
+				<-free
+			}
+			return okRead(ctx, in)
+		}
+		tools := []*runtime.Tool{
+			readTool(slow, func(s *runtime.Spec) { s.Limits.Concurrency = 1 }), readTool(okRead, named("other")),
+		}
+		r := recovered(t, j.take(), tools...)
+		run := func(r *rig) *engine.Run {
+			s := r.exec.Session(engine.SessionConfig{ID: "s", Principal: "agent"})
+			if run, ok := s.Run("r"); ok {
+				return run
+			}
+			run, err := s.StartRun(t.Context(), engine.RunConfig{ID: "r"})
+			require.NoError(t, err)
+			return run
+		}
+		turn := func(r *rig) *engine.Turn { return run(r).Turn(engine.TurnConfig{}) }
+		do := func(r *rig, id string) runtime.Outcome {
+			return turn(r).Execute(t.Context(), callOf(id, "file_read", goodInput))
+		}
+		busy := func(r *rig, id string) {
+			free = make(chan struct{})
+			require.Equal(t, runtime.TimedOut, do(r, id).Kind)
+		}
+		busy(r, "busy1")
+		for range 2 {
+			out := do(r, "c1")
+			require.Equal(t, []any{runtime.Denied, runtime.ReasonAtCapacity}, []any{out.Kind, out.Reason}, out.Message)
+		}
+		for _, id := range []string{"c2", "c3", "c4"} {
+			require.Equal(t, runtime.ReasonAtCapacity, do(r, id).Reason)
+		}
+		close(free)
+		synctest.Wait()
+		assert.Equal(t, runtime.ReasonAtCapacity, run(r).Session().Await(t.Context(), "c1").Reason, "until it is made again")
+		var wg sync.WaitGroup
+		for range 3 { // one of them makes the call, the others share its outcome
+			wg.Go(func() { assert.Equal(t, runtime.Completed, do(r, "c1").Kind) })
+		}
+		wg.Wait()
+		assert.Equal(t, runtime.Completed, do(r, "c1").Kind, "and then it is the outcome of the id")
+		other := turn(r).Execute(t.Context(), callOf("c2", "file_read", `{"path":"b.txt"}`))
+		assert.Equal(t, runtime.ReasonCallIDReused, other.Reason, "another call needs an id of its own")
+		for i := range 30 { // until c2 is held by reference
+			require.Equal(t, runtime.Completed, turn(r).Execute(t.Context(), callOf(fmt.Sprint("o", i), "other", goodInput)).Kind)
+		}
+		for range 3 {
+			wg.Go(func() { assert.Equal(t, runtime.Completed, do(r, "c2").Kind) })
+		}
+		wg.Wait()
+
+		free = make(chan struct{})
+		running := told(turn(r), callOf("busy2", "file_read", goodInput))
+		synctest.Wait()
+		queued := told(turn(r), callOf("c5", "file_read", goodInput))
+		synctest.Wait()
+		shut := make(chan error, 1)
+		go func() { shut <- r.exec.Shutdown(within(t, time.Second)) }()
+		assert.Equal(t, runtime.ReasonShuttingDown, (<-queued).Reason)
+		close(free)
+		<-running
+		require.NoError(t, <-shut)
+
+		for life, want := range []map[string]int{{"c1": 1, "c2": 1, "c3": 1, "c4": 0, "c5": 1}, {"c1": 1, "c2": 1, "c3": 1, "c4": 1, "c5": 1}} {
+			r = recovered(t, j.take(), tools...)
+			for _, id := range []string{"c1", "c2", "c3", "c5", "c4"}[:4+life] {
+				require.Equal(t, runtime.Completed, do(r, id).Kind, id)
+			}
+			for id, n := range want {
+				assert.Equal(t, n, ran[id], "%s in life %d", id, life)
+			}
+			require.NoError(t, r.exec.Shutdown(t.Context()))
+		}
+	})
 }

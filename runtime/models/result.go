@@ -89,7 +89,8 @@ func (t text) encode() string {
 // Dispatch carries out the calls of one message of a model and returns a result for each, in their
 // order. The calls run together (engine.Turn.ExecuteBatch). A call that waits for consent is waited
 // for until ctx ends; then its result says that it is pending, and it goes on waiting. Dispatching
-// calls again that have the same ids returns their outcomes and runs nothing.
+// calls again that have the same ids returns their outcomes and runs nothing, but for calls that were denied
+// shutting_down or at_capacity: they are judged anew.
 func Dispatch(ctx context.Context, turn *engine.Turn, calls []runtime.Call) []Result {
 	return dispatch(ctx, ctx, turn, calls)
 }

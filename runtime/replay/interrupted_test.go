@@ -80,6 +80,28 @@ func TestProgramsThatDidNotRun(t *testing.T) {
 	r.replays(text, map[string]string{"c1": "at_capacity", "c2": "program_changed", "c3": "completed"})
 }
 
+// TestACallThatFoundNoRoomIsMadeAgain: a replay does not make the call that was denied for the moment, and what comes after it in
+// its run neither where it had been admitted: it held its reservations while it waited.
+// SEMANTICS 1.4.10
+func TestACallThatFoundNoRoomIsMadeAgain(t *testing.T) {
+	text := with("deadline: 3s")
+	r := newRecorder(t, parse(t, text), runtime.PolicyFunc(allow))
+	r.one("c1", `{"how":"crowded","ms":1000}`)
+	r.advance(4 * time.Second)
+	r.one("c1", `{"how":"crowded","ms":1000}`)
+	r.one("c2", `{"n":2}`)
+	r.advance(4 * time.Second)
+	report := against(t, r.end(), text, allow)
+	require.Len(t, report.Runs, 1)
+	require.Nil(t, report.Runs[0].Divergence)
+	var why []string
+	for _, n := range report.Runs[0].NotReplayable {
+		why = append(why, n.Call+": "+n.Why)
+	}
+	const after = `: it comes after call "c1", which cannot be made again`
+	assert.Equal(t, []string{"c1: it was refused for at_capacity, and was made again under its id", "c1" + after, "c2" + after}, why)
+}
+
 // TestManyRunAgain has more calls that a recovery runs again than the policy is
 // evaluated at once, and one that recovery leaves unknown.
 func TestManyRunAgain(t *testing.T) {

@@ -214,13 +214,18 @@ func (rec *recording) callOf(r *journal.Record, in *run, private bool) (*call, e
 	if again := rec.again[key]; again != nil {
 		c = again
 	}
+	opened := r.Mark == journal.MarkOpened
+	if c != nil && opened && c.outcome != nil && c.outcome.vain() && c.skip == "" { // SEMANTICS 1.4.10
+		c.skip = fmt.Sprintf("it was refused for %s, and was made again under its id", c.outcome.Reason)
+		c = nil
+	}
 	switch {
-	case c != nil && c.outcome != nil && r.Mark == journal.MarkOpened && in != nil:
+	case c != nil && c.outcome != nil && opened && in != nil:
 		c = &call{key: key, run: in, tool: r.Tool, skip: "its id was that of a call that had been forgotten, and which a replay still knows"}
 		rec.again[key] = c
 		in.calls = append(in.calls, c)
 		return c, nil
-	case c == nil && r.Mark == journal.MarkOpened:
+	case c == nil && opened:
 		c = &call{
 			key: key, run: in, tool: r.Tool, agent: r.Agent, principal: r.Principal, turnEnds: r.TurnEnds, turnCap: r.TurnCap, patience: r.Patience, metadata: r.Metadata,
 			triggered: r.Triggered, capabilities: r.Granted,
@@ -337,6 +342,11 @@ func (c *call) assess() {
 }
 
 const erased = "sensitive values of its arguments are not in the recording"
+
+// vain reports whether the same call may be made again under its id.
+func (o *outcome) vain() bool {
+	return o.Kind == runtime.Denied && (o.Reason == runtime.ReasonShuttingDown || o.Reason == runtime.ReasonAtCapacity)
+}
 
 // environmental reports whether a refusal has nothing to do with rules.
 func (o *outcome) environmental() bool {

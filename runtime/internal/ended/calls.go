@@ -88,9 +88,15 @@ type Calls struct {
 // Len returns how many calls there are, with those that were taken.
 func (x *Calls) Len() int { return int(x.count) }
 
-// Put adds a call, or replaces what is held of the call with that id, which is not taken any more.
+// Put adds a call, or replaces what is held of the call with that id, which is not taken any more. An earlier call that had
+// the id stays taken.
 func (x *Calls) Put(c *Call) {
 	place := x.find(c.ID)
+	if place != 0 {
+		if r, _ := x.at(place); r.opened != c.Opened {
+			r.held, place = true, 0
+		}
+	}
 	if place == 0 {
 		place = x.add(c)
 	}

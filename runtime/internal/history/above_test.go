@@ -142,6 +142,40 @@ func TestAForgottenIDIsUsedAgain(t *testing.T) {
 	require.ErrorContains(t, err, `call "b" has no beginning`)
 }
 
+// TestAnIDIsUsedAgainAfterADenial: a call that was denied, and the later call of its id, are not mixed up, whether a snapshot
+// or a page has the first one or its entries are read.
+// SEMANTICS 1.4.10
+func TestAnIDIsUsedAgainAfterADenial(t *testing.T) {
+	for _, snapshot := range []int{0, 1, 2} {
+		all := &counted{Memory: new(journal.Memory)}
+		first := opened("a")
+		first.Session, first.Call = "s", "a"
+		all.append(t, first)
+		all.append(t, of("a", runtime.EventDenied.String(), journal.Record{
+			Session: "s", Mark: journal.MarkEnded, To: "DENIED", Outcome: outcome(t, runtime.Outcome{Kind: runtime.Denied, Reason: runtime.ReasonShuttingDown}),
+		}))
+		if snapshot > 0 {
+			all.snapshot(t, "s", 3*snapshot-3) // with a page, or without one
+		}
+		again := all.session(t, "s").Last + 1
+		all.append(t, first)
+		s := all.session(t, "s")
+		assert.Empty(t, s.References())
+		require.Len(t, s.Calls, 1)
+		assert.Nil(t, s.Calls[0].Outcome)
+		assert.Equal(t, again, s.Calls[0].Opened)
+		all.append(t, of("a", runtime.EventCompleted.String(), journal.Record{
+			Session: "s", Mark: journal.MarkEnded, To: "COMPLETED", Outcome: outcome(t, runtime.Outcome{Kind: runtime.Completed}),
+		}))
+		for range 2 {
+			list := all.session(t, "s").References()
+			require.Len(t, list, 1)
+			assert.Equal(t, []any{again, "completed"}, []any{list[0].Opened, list[0].Kind})
+			all.snapshot(t, "s", 1)
+		}
+	}
+}
+
 // names returns the calls that a session has.
 func names(s *history.Single) (list []string) {
 	for _, c := range s.References() {

@@ -173,7 +173,8 @@ func (h *History) call(r placed) error {
 	return nil
 }
 
-// reopens reports whether a record begins another call that has the id of c, which was forgotten (SEMANTICS 6.14.10).
+// reopens reports whether a record begins another call that has the id of c, which was forgotten or denied for a reason
+// that passes (SEMANTICS 1.4.10, 6.14.10).
 func reopens(c *Call, r *journal.Record) bool {
 	return c != nil && c.Outcome != nil && r.Mark == journal.MarkOpened
 }

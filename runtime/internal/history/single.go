@@ -346,10 +346,14 @@ func (s *Single) keep(ev *rules.Event) {
 func (s *Single) call(r placed) error {
 	c := s.calls[r.Call]
 	switch {
-	case r.Mark == journal.MarkOpened && (c == nil || c.Call == nil):
-		if c == nil {
+	case r.Mark == journal.MarkOpened && (c == nil || c.Call == nil), c != nil && reopens(c.Call, r.Record):
+		if c == nil || c.Call != nil {
 			c = &folded{}
 			s.calls[r.Call] = c
+			delete(s.was, r.Call)
+			delete(s.Ended, r.Call)
+			delete(s.fresh, r.Call)
+			delete(s.archived, r.Call)
 		}
 		c.Call, c.opened = open(r), r.seq
 	case (c == nil || c.Call == nil) && (s.Over || s.archived[r.Call]): // late news of a call that the snapshot has not, or has by reference

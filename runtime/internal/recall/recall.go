@@ -111,10 +111,18 @@ func (p *Past[C]) report(was *ended.Call, err error) {
 	p.Report(&action.CallError{Tool: was.Tool, CallID: was.ID, SessionID: p.Session, RunID: was.Run, Reason: runtime.ReasonJournalUnavailable, Err: err})
 }
 
-// Record returns the record of a call for the caller alone, to read. refused says why it cannot be had
-// (SEMANTICS 1.4).
+// Record returns the record of a call for the caller alone, to read, or that of the call that has its id meanwhile.
+// refused says why it cannot be had (SEMANTICS 1.4).
 func (p *Past[C]) Record(was *ended.Call) (r *session.Record[C], refused *runtime.Outcome) {
 	of, err := p.read(was)
+	if err != nil {
+		switch live, now := p.Find(was.ID); {
+		case live != nil:
+			return live, nil
+		case now != nil && now.Opened != was.Opened:
+			return p.Record(now)
+		}
+	}
 	out, archived := outcomes.Unreadable(was.ID), new(journal.ArchivedError)
 	if errors.As(err, &archived) {
 		out = outcomes.Archived(was.ID, was.Outcome)

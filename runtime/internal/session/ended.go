@@ -1,6 +1,7 @@
 package session
 
 import (
+	"slices"
 	"sync/atomic"
 
 	"github.com/ambit-tools/ambit/runtime"
@@ -113,6 +114,31 @@ func (m *Memory[C]) Keep(r *Record[C]) { r.place.holders++ }
 func (m *Memory[C]) LetGo(r *Record[C], quiet func(C) bool) {
 	r.place.holders--
 	m.Rest(r, quiet)
+}
+
+// Has reports whether a record, or the reference that it was read for, is what the session has under its id. nil: no.
+func (m *Memory[C]) Has(r *Record[C]) bool {
+	if r == nil {
+		return false
+	}
+	if now := m.calls.find(r.ID); now != nil {
+		return now == r
+	}
+	was := m.Reference(r.ID)
+	return was != nil && was.Opened == r.place.opened
+}
+
+// Free forgets a call that is Vain, so that its id may be used again, if the session has it still and it is not being undone.
+func (m *Memory[C]) Free(r *Record[C]) {
+	switch {
+	case !m.Has(r), r.Undo.Busy, r.Undo.Done:
+	case m.calls.find(r.ID) == nil:
+		m.ended.Take(r.ID)
+	default:
+		m.calls.remove(r)
+		r.run.remove(r)
+		m.recent = slices.DeleteFunc(m.recent, func(one *Record[C]) bool { return one == r })
+	}
 }
 
 // Rest says that nothing is being done with the call of r, and that its outcome, if it has one, is durable: it is held by reference as

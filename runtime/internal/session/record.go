@@ -218,6 +218,16 @@ func (r *Record[C]) Refused() (runtime.Reason, string) {
 	return r.stored.more.Reason, r.stored.more.Message
 }
 
+// Vain reports whether the call was denied for a reason that passes, so that the same call may be made again under its
+// id (SEMANTICS 1.4.10).
+func (r *Record[C]) Vain() bool {
+	if !r.Ended() || r.Kind() != runtime.Denied {
+		return false
+	}
+	reason := r.Outcome().Reason
+	return reason == runtime.ReasonShuttingDown || reason == runtime.ReasonAtCapacity
+}
+
 // replaced returns the outcome that replaces the stored one, nil when none does.
 func (r *Record[C]) replaced() *runtime.Outcome {
 	k := &r.stored

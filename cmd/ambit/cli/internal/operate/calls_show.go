@@ -119,6 +119,9 @@ func viewOf(ctx context.Context, r *sqlite.Reader, key journal.CallKey, decl *de
 		if err != nil {
 			return nil, err
 		}
+		if rec.Mark == journal.MarkOpened { // the last call of the id (SEMANTICS 1.4.10, 6.14.10)
+			v, ran = &callView{Session: key.Session, Call: key.Call}, &replan.Call{}
+		}
 		v.add(list[i].Seq, rec)
 		ran.Add(&list[i], rec)
 	}
