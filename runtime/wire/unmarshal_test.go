@@ -113,6 +113,7 @@ func TestUnmarshalReadsWhatIsRight(t *testing.T) {
 	var v everyKind
 	assert.Len(t, wire.Unmarshal([]byte(`{"new":1,"count":7,"name":2}`), wire.Limits{}, &v), 2)
 	assert.Equal(t, 7, v.Count)
+	assert.Empty(t, v.hidden)
 }
 
 func TestUnmarshalPanicsOfTypes(t *testing.T) {
