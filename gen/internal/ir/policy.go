@@ -175,7 +175,7 @@ func (d *document) visible(s *dsl.Schema) object {
 		}
 		o.setIf(len(properties) > 0, "properties", properties)
 		o.set("required", list(present(s))) // for the lints of runtime/opa: the checker passes over it
-		o.setIf(s.Closed && get(s.Source, "patternProperties") == nil, "additionalProperties", false)
+		o.setIf(s.Closed && !opens(s), "additionalProperties", false)
 		if s.Additional != nil && len(properties) == 0 {
 			o.set("additionalProperties", d.visible(s.Additional))
 		}

@@ -191,8 +191,9 @@ func (d *document) members(o *object, s *dsl.Schema) {
 	o.setIf(len(properties) > 0, "properties", properties)
 	o.setIf(len(s.Required) > 0, "required", list(s.Required))
 	switch {
-	case s.Closed:
+	case s.Closed && (get(s.Source, "additionalProperties") != nil || !s.Composed || get(s.Source, "unevaluatedProperties") == nil):
 		o.set("additionalProperties", false)
+	case s.Closed: // unevaluatedProperties closes it: additionalProperties would refuse the members of its parts
 	case s.Composed && get(s.Source, "additionalProperties") == nil:
 	case s.Additional != nil:
 		o.set("additionalProperties", d.schema(s.Additional))

@@ -2,12 +2,15 @@ package dialect_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/ambit-tools/ambit/dsl"
@@ -107,4 +110,78 @@ func TestNotesNameWhatTheDecoderRefuses(t *testing.T) {
 	for _, keyword := range []string{"maxLength", "pattern", "minimum", "multipleOf", "maxItems", "anyOf", "not"} {
 		require.Positive(t, refused[keyword], keyword)
 	}
+}
+
+// rootUnion returns a declared input that has members of its own beside a union, and a value of each alternative.
+func rootUnion(r *rand.Rand) (input string, values []string) {
+	own, must, value := `s: {type: string, description: S.}`, `[]`, ``
+	if r.IntN(2) == 0 {
+		must, value = `[s]`, `"s":"x",`
+	}
+	keyword := []string{"oneOf", "anyOf"}[r.IntN(2)]
+	typed := []string{"", "type: object, ", "type: object, additionalProperties: true, "}[r.IntN(3)]
+	var branches []string
+	for i := range 2 + r.IntN(3) {
+		members, required, has := fmt.Sprintf(`k: {const: v%d, description: K.}`, i), `k`, fmt.Sprintf(`"k":"v%d"`, i)
+		if keyword == "anyOf" && r.IntN(2) == 0 { // no tag
+			members, required, has = fmt.Sprintf(`k%d: {type: string, description: K.}`, i), fmt.Sprint("k", i), fmt.Sprintf(`"k%d":"a"`, i)
+		}
+		for n := range r.IntN(3) {
+			name := fmt.Sprint("m", i+n) // the next alternative may have it too
+			members += `, ` + name + `: {type: integer, description: M.}`
+			if r.IntN(2) == 0 {
+				required += `, ` + name
+				has += fmt.Sprintf(`,%q:1`, name)
+			} else if r.IntN(2) == 0 {
+				has += fmt.Sprintf(`,%q:2`, name)
+			}
+		}
+		branches = append(branches, `{`+typed+`properties: {`+members+`}, required: [`+required+`]}`)
+		values = append(values, `{`+value+has+`}`)
+	}
+	union := keyword + `: [` + strings.Join(branches, `, `) + `]`
+	if r.IntN(3) == 0 {
+		return `{type: object, allOf: [{properties: {` + own + `}, required: ` + must + `}, {` + union + `}], unevaluatedProperties: false}`, values
+	}
+	return `{type: object, properties: {` + own + `}, required: ` + must + `, ` + union + `, unevaluatedProperties: false}`, values
+}
+
+// TestDeclaredRootUnionsAllowWhatTheyTake: an object with members beside a union, which unevaluatedProperties closes, takes
+// a value of each alternative, and so do the schema that is published and what it is rewritten to.
+func TestDeclaredRootUnionsAllowWhatTheyTake(t *testing.T) {
+	strict := map[dialect.Dialect]int{}
+	for seed := range uint64(max(40, battery.Count(t, 40, 1_000))) {
+		input, values := rootUnion(rand.New(rand.NewPCG(seed, 11)))
+		tool := declared(t, "tools.yaml", []byte("ambit: v1\npackage: made\ntools:\n  t:\n    version: 1.0.0\n    description: Does it.\n    effect: read\n"+
+			"    input: "+input+"\n    output: {type: object, properties: {}}\n"))[0]
+		text := []byte(*tool.Spec().InputSchema)
+		published := compile(t, text)
+		for _, value := range values {
+			_, violations := tool.Decode([]byte(value))
+			require.Empty(t, violations, "%s\n%s", input, value)
+			require.NoError(t, published.Validate(parsed(t, []byte(value))), "%s\n%s", input, text)
+		}
+		for _, d := range everyDialect {
+			s, err := dialect.Rewrite(text, d)
+			require.NoError(t, err)
+			rewritten := compile(t, s.JSON)
+			var members struct{ Properties map[string]json.RawMessage }
+			require.NoError(t, json.Unmarshal(s.JSON, &members))
+			if s.Strict {
+				strict[d]++
+			}
+			for _, value := range values {
+				full := value
+				for name := range members.Properties {
+					if s.Strict && d == dialect.OpenAIStrict && !strings.Contains(value, fmt.Sprintf("%q:", name)) {
+						full = strings.TrimSuffix(full, "}") + fmt.Sprintf(`,%q:null}`, name)
+					}
+				}
+				require.NoError(t, rewritten.Validate(parsed(t, []byte(full))), "%v\n%s\n%s", d, input, s.JSON)
+				assert.JSONEq(t, value, string(s.Restore([]byte(full))), "%v\n%s", d, s.JSON)
+			}
+		}
+	}
+	require.Greater(t, strict[dialect.OpenAIStrict], 10)
+	require.Greater(t, strict[dialect.AnthropicStrict], 10)
 }
