@@ -275,7 +275,10 @@ func TestRecordedCalls(t *testing.T) {
 
 	out = h.execute(h.run, "d1", "slow", `{"id":"d1"}`)
 	assert.Equal(t, []any{runtime.Cancelled, "the executor was shut down; it may still have taken effect"}, []any{out.Kind, out.Message})
-	assert.Equal(t, []string{`memo {"text":"second"}`}, h.ran)
+
+	// What was refused for the moment, and whose handler never started, is judged anew.
+	same(h.execute(h.run, "d2", "slow", `{"id":"d2"}`), `{"by":"slow"}`)
+	assert.Equal(t, []string{`memo {"text":"second"}`, `slow {"id":"d2"}`}, h.ran)
 }
 
 // TestRecordedSegment: a call whose entries commit 89cfa63 has archived is answered from its segment, to its principal. Where the segment is
