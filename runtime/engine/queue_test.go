@@ -60,6 +60,26 @@ func TestNoStartAfterTheBudget(t *testing.T) {
 	}
 }
 
+// TestADuplicateOfACallWithoutAnOutcome is told that nothing is known yet of the call that it repeats, which may be denied.
+// SEMANTICS 4.8.11
+func TestADuplicateOfACallWithoutAnOutcome(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		free := make(chan struct{})
+		r := newRig(t, blocked(free, func(s *runtime.Spec) { s.Dedupe = runtime.Dedupe{Mode: runtime.DedupeAlways} }))
+		turn := r.run().Turn(engine.TurnConfig{})
+		first := told(turn, callOf("c1", "file_read", goodInput))
+		synctest.Wait()
+		out := turn.Execute(t.Context(), callOf("c2", "file_read", goodInput))
+		assert.Equal(t, []any{runtime.Duplicate, "c1"}, []any{out.Kind, out.Of})
+		assert.Equal(t, `an equal call was made before, and has no outcome yet: "c1" may still be refused or fail. Do not take it for done`, out.Message)
+		close(free)
+		require.Equal(t, runtime.Completed, (<-first).Kind)
+		out = turn.Execute(t.Context(), callOf("c3", "file_read", goodInput))
+		assert.Equal(t, `an equal call was made before: "c1"`, out.Message)
+		require.NoError(t, r.exec.Shutdown(t.Context()))
+	})
+}
+
 // TestACallThatFoundNoRoomIsMadeAgain: a call that was denied because it got no slot, or because the executor shut down,
 // never ran. The same call is judged anew under its id: while its record is in memory, when it is held by reference, and
 // after a restart. Until there is room it is denied again.

@@ -144,7 +144,11 @@ func (m *Memory[C]) FillDuplicate(out *runtime.Outcome, of string) {
 	out.Kind, out.Of = runtime.Duplicate, of
 	out.Message = "an equal call was made before: " + wording.Quote(of)
 	r := m.Find(of)
-	if r == nil || !r.Ended() {
+	if r == nil {
+		return
+	}
+	if !r.Ended() {
+		out.Message = "an equal call was made before, and has no outcome yet: " + wording.Quote(of) + " may still be refused or fail. Do not take it for done"
 		return
 	}
 	earlier := r.Outcome()

@@ -352,7 +352,7 @@ func TestFillDuplicate(t *testing.T) {
 	earlier, _ := m.add(t, "c1", "r")
 	var out runtime.Outcome
 	m.FillDuplicate(&out, "c1")
-	assert.Equal(t, runtime.Outcome{Kind: runtime.Duplicate, Of: "c1", Message: `an equal call was made before: "c1"`}, out)
+	assert.Equal(t, runtime.Outcome{Kind: runtime.Duplicate, Of: "c1", Message: `an equal call was made before, and has no outcome yet: "c1" may still be refused or fail. Do not take it for done`}, out)
 	earlier.end(runtime.Outcome{Kind: runtime.Completed, Output: wire.Raw(`1`)})
 	m.FillDuplicate(&out, "c1")
 	assert.Equal(t, wire.Raw(`1`), out.Output)
