@@ -3,6 +3,7 @@ package location
 import (
 	"errors"
 	"path"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -94,6 +95,28 @@ func Dotted(text string) bool {
 func HasScheme(text string) bool {
 	shown, ok := reveal(text)
 	return !ok || strings.Contains(strings.ReplaceAll(shown, `\`, "/"), "://")
+}
+
+// hosted matches how a URL of a host begins for some program, with slashes in place of backslashes. Browsers want no
+// slash behind the schemes that are named here. One letter and a colon are a drive.
+var hosted = regexp.MustCompile(`^ *(//|(?i:https?|wss?|ftp|file):|[A-Za-z][-+.A-Za-z0-9]+:/)`)
+
+// LikeURL reports whether a text is, begins or has a URL of a host for some program, however it is written.
+func LikeURL(text string) bool {
+	shown, ok := reveal(text)
+	if !ok {
+		return true
+	}
+	shown = strings.Map(func(r rune) rune {
+		switch {
+		case unicode.IsControl(r): // browsers read over them
+			return -1
+		case r == '\\':
+			return '/'
+		}
+		return r
+	}, shown)
+	return strings.Contains(shown, "://") || hosted.MatchString(shown)
 }
 
 // legible refuses the path of a file or a URL in which programs see other elements than the text has.

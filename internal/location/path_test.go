@@ -189,3 +189,17 @@ func FuzzPath(f *testing.F) {
 		}
 	})
 }
+
+// SEMANTICS 5.3.13
+func TestLikeURL(t *testing.T) {
+	for _, text := range []string{
+		"https://a.example", "see https://a.example", "//a.example", `\\a.example`, `/\a.example`, `\/a.example`, "https:/a.example", `https:\a.example`,
+		"https:a.example", "HTTPS:", "file:", "wss:", "git+ssh:/a.example", "https%3a//a.example", "%2f%2fa.example", "https%253A/a.example", " //a.example", "\n//a.example", "/\t/a.example",
+		"ht\ntps:a.example", "\uFF0F\uFF0Fa.example", "https:\u2215a.example", "\u200B//a.example", "\xff",
+	} {
+		assert.True(t, LikeURL(text), "%q", text)
+	}
+	for _, text := range []string{"", "h", "https", "/", "/a//b", "docs/a", `docs\a`, "Re: hello", "Re:", "mailto:ada@a.example", "urn:a:b", "C:/docs", `C:\docs`, "a https:b", "12:/30", "httpsx:a"} {
+		assert.False(t, LikeURL(text), "%q", text)
+	}
+}

@@ -29,13 +29,15 @@ func TestPrefixIsWhereTheMemberBegins(t *testing.T) {
 // TestPrefixesOfURLsNameTheirComparison: an approver who compares letters of URLs is told what compares URLs.
 // SEMANTICS 5.3.13
 func TestPrefixesOfURLsNameTheirComparison(t *testing.T) {
-	d := newDesk(t)
-	id := d.ask(0, question(`{"to":"https://docs.example.com/a"}`, widest()))
-	res := d.decide(1, id, consent.Answer{By: "alice", Approve: true, Offer: session(consent.CoverArgs, where("to", consent.OpPrefix, `"https://docs.example.com"`))})
-	assert.Equal(t, consent.InvalidInput, res.Rejection)
-	assert.Contains(t, res.Detail, "compare by url")
-	assert.NotContains(t, res.Detail, "docs.example.com", "a value may be secret")
-	assert.Equal(t, consent.StatusOpen, d.status(id))
+	for _, prefix := range []string{`"https://docs.example.com"`, `"//docs.example.com"`, `"\\\\docs.example.com"`, `"https:/"`, `"https:"`, `"HTTPS:docs.example.com"`, `"https%3A"`, `"ssh:/"`} {
+		d := newDesk(t)
+		id := d.ask(0, question(`{"to":"https://docs.example.com/a"}`, widest()))
+		res := d.decide(1, id, consent.Answer{By: "alice", Approve: true, Offer: session(consent.CoverArgs, where("to", consent.OpPrefix, prefix))})
+		assert.Equal(t, consent.InvalidInput, res.Rejection, prefix)
+		assert.Contains(t, res.Detail, "compare by url", prefix)
+		assert.NotContains(t, res.Detail, "docs.example.com", "a value may be secret")
+		assert.Equal(t, consent.StatusOpen, d.status(id), prefix)
+	}
 }
 
 // TestEmptyPrefixIsTheWholeTool: it covers every text, so the declaration caps it as the cover tool.
@@ -61,6 +63,10 @@ func TestRecordedPrefixesAnswerByTheRulesOfNow(t *testing.T) {
 		yes, not []string
 	}{
 		"a URL":         {`"https://docs.example.com"`, `the prefix for "to" contains ://, and its letters begin URLs of other hosts too: compare by url`, nil, []string{`{"to":"https://docs.example.com/a"}`, `{"to":"https://docs.example.com@evil.example"}`}},
+		"a host":        {`"//docs.example.com"`, `the prefix for "to" is how a URL begins, and its letters begin URLs of other hosts too: compare by url`, nil, []string{`{"to":"//docs.example.com/a"}`, `{"to":"//docs.example.com@evil.example/"}`}},
+		"a scheme":      {`"https:"`, `the prefix for "to" is how a URL begins, and its letters begin URLs of other hosts too: compare by url`, nil, []string{`{"to":"https:evil.example"}`, `{"to":"https:/evil.example"}`, `{"to":"https://evil.example"}`}},
+		"a letter":      {`"h"`, "", []string{`{"to":"hello"}`}, []string{`{"to":"https://evil.example"}`, `{"to":"https:\\evil.example"}`, `{"to":"hi https://evil.example"}`}},
+		"a slash":       {`"/"`, "", []string{`{"to":"/srv/a"}`}, []string{`{"to":"//evil.example"}`, `{"to":"/\\evil.example"}`}},
 		"a folder":      {`"docs/"`, "", []string{`{"to":"docs/a"}`}, []string{`{"to":"docs/../a"}`}},
 		"a whole cover": {`""`, "", nil, []string{`{"to":"docs/a"}`}},
 	} {

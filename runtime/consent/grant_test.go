@@ -126,6 +126,8 @@ func TestCoverArgsIsPredicatesThatAreAllMet(t *testing.T) {
 		},
 		{name: "prefix of a URL", where: []consent.Predicate{where("to", consent.OpPrefix, `"https://docs.example.com"`)}, reject: true},
 		{name: "prefix of an encoded URL", where: []consent.Predicate{where("to", consent.OpPrefix, `"https:%2F/docs.example.com"`)}, reject: true},
+		{name: "prefix of an address of mail", where: []consent.Predicate{where("to", consent.OpPrefix, `"mailto:"`)}, yes: []string{`{"to":"mailto:ada@a.example"}`}, not: []string{`{"to":"mailto://a.example"}`}},
+		{name: "below a scheme", where: []consent.Predicate{where("to", consent.OpBelow, `"https:"`)}, reject: true},
 		{name: "below nothing", where: []consent.Predicate{where("to", consent.OpBelow, `""`)}, reject: true},
 		{name: "below the root", where: []consent.Predicate{where("to", consent.OpBelow, `"/"`)}, reject: true},
 		{name: "below what leads elsewhere", where: []consent.Predicate{where("to", consent.OpBelow, `"docs/../src"`)}, reject: true},

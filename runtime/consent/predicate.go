@@ -87,15 +87,21 @@ func (p *Predicate) compile() (matcher, error) {
 		m.form, err = wire.AppendCanonical(nil, value)
 		return m, err
 	case p.Op == OpPrefix && first.Kind == wire.KindString:
-		if m.prefix = first.Str; location.HasScheme(m.prefix) {
+		switch m.prefix = first.Str; {
+		case location.HasScheme(m.prefix):
 			m.never = fmt.Errorf("the prefix for %q contains ://, and its letters begin URLs of other hosts too: compare by url", p.Member)
+		case location.LikeURL(m.prefix):
+			m.never = fmt.Errorf("the prefix for %q is how a URL begins, and its letters begin URLs of other hosts too: compare by url", p.Member)
 		}
 	case p.Op == OpBelow && first.Kind == wire.KindString:
 		if m.folder, err = location.ParsePlain(first.Str); err != nil {
 			m.never = fmt.Errorf("the value for %q is no folder: %w", p.Member, err)
 		}
-		if location.HasScheme(first.Str) {
+		switch {
+		case location.HasScheme(first.Str):
 			m.never = fmt.Errorf("the value for %q contains ://, and a folder does not: compare by url", p.Member)
+		case location.LikeURL(first.Str):
+			m.never = fmt.Errorf("the value for %q is how a URL begins, and a folder does not: compare by url", p.Member)
 		}
 	case p.Op == OpURL && first.Kind == wire.KindString:
 		if m.place, err = location.ParsePlainURL(first.Str); err == nil && !m.place.IsPlace() {
@@ -162,12 +168,16 @@ func (m *matcher) meets(args wire.Value) bool {
 }
 
 // answers reports whether a grant with m answers for arguments. A prefix does not where its member has an
-// element "." or "..": its letters begin in one folder, and it leads to another (SEMANTICS 5.3.13).
+// element "." or "..", or reads as a URL: its letters begin in one place, and it leads to another (SEMANTICS 5.3.13).
 func (m *matcher) answers(args wire.Value) bool {
 	if m.never != nil || !m.meets(args) {
 		return false
 	}
-	return m.op != OpPrefix || !location.Dotted(find(args, m.path)[0].Str)
+	if m.op != OpPrefix {
+		return true
+	}
+	text := find(args, m.path)[0].Str
+	return !location.Dotted(text) && !location.LikeURL(text)
 }
 
 // below reports whether a text is the path of what is plainly inside of a folder.
