@@ -24,9 +24,10 @@ type bodyScope struct {
 // refuses says that what is being checked makes a call be refused, or asked about, when it holds.
 func (l *valueLint) refuses() bool { return (l.root == "deny" || l.root == "ask") != l.inverted }
 
-// differs checks an inequality of which a side is some element of a collection: of two different elements one is
-// always another value.
-func (l *valueLint) differs(x, y *ast.Term, e *ast.Expr, f *values.Frame) {
+// differs checks a comparison that requires two values to differ, of which one is some element of a collection, or made of
+// one: of two different elements one is always another value. unequal says that the comparison itself requires it; an
+// equality does so for elements that were passed to its function behind a not.
+func (l *valueLint) differs(x, y *ast.Term, unequal bool, e *ast.Expr, f *values.Frame) {
 	if e.Location == nil || l.Defines(x, e, f) || l.Defines(y, e, f) {
 		return
 	}
@@ -37,7 +38,7 @@ func (l *valueLint) differs(x, y *ast.Term, e *ast.Expr, f *values.Frame) {
 	at := -1
 	for i, side := range sides {
 		collection, ok := side.LoopOver()
-		if !ok || l.selected(terms[i], e, f) {
+		if !ok || side.BehindNot() == unequal || l.selected(terms[i], e, f) {
 			continue
 		}
 		loops++
@@ -57,6 +58,9 @@ func (l *valueLint) differs(x, y *ast.Term, e *ast.Expr, f *values.Frame) {
 	hint := fmt.Sprintf("write not %s in %s", one, many)
 	if many == "the list" {
 		hint = fmt.Sprintf("write not %s in the list, or every element in the list { element != %s }", one, one)
+	}
+	if sides[at].Made() {
+		hint = fmt.Sprintf("write every element in %s { ... }, with this inequality in it", many)
 	}
 	note := l.notes.at("loop", e.Location)
 	if owner == ofPolicy && loops == 1 && l.several(all) {
@@ -102,23 +106,42 @@ func (l *valueLint) shownList(t *ast.Term, s values.Set, f *values.Frame) string
 	for _, p := range s.Parts() {
 		return p.Path.String()
 	}
-	ref, ok := t.Value.(ast.Ref)
-	for _, scope := range l.bodies {
-		for _, e := range scope.body {
-			terms, isCall := e.Terms.([]*ast.Term)
-			for i := 1; isCall && !ok && len(terms) == 3 && terms[0].String() == "eq" && i < 3; i++ {
-				if terms[i].Equal(t) {
-					ref, ok = terms[3-i].Value.(ast.Ref)
+	for _, ref := range l.origins(t, f, map[ast.Var]bool{}) {
+		for i := range ref {
+			if text := shownName(ref[:i].String(), f); i > 0 && l.Ranges(ref[i], f) && !strings.Contains(text, "__local") {
+				return text
+			}
+		}
+	}
+	return "the list"
+}
+
+// origins returns the references that a term is made of.
+func (l *valueLint) origins(t *ast.Term, f *values.Frame, seen map[ast.Var]bool) (refs []ast.Ref) {
+	switch v := t.Value.(type) {
+	case ast.Ref:
+		refs = append(refs, v)
+		if name, isVar := v[0].Value.(ast.Var); isVar && !v[0].Equal(ast.InputRootDocument) && !v[0].Equal(ast.DefaultRootDocument) {
+			refs = append(refs, l.origins(ast.NewTerm(name), f, seen)...)
+		}
+	case *ast.Array:
+		v.Foreach(func(t *ast.Term) { refs = append(refs, l.origins(t, f, seen)...) })
+	case ast.Var:
+		if seen[v] {
+			return nil
+		}
+		seen[v] = true
+		for _, scope := range l.bodies {
+			for _, e := range scope.body {
+				if made, ok := l.makesVar(e, nil, f); ok && made == v {
+					for _, t := range e.Terms.([]*ast.Term)[1:] {
+						refs = append(refs, l.origins(t, f, seen)...)
+					}
 				}
 			}
 		}
 	}
-	for i := range ref {
-		if text := shownName(ref[:i].String(), f); i > 0 && l.Ranges(ref[i], f) && !strings.Contains(text, "__local") {
-			return text
-		}
-	}
-	return "the list"
+	return refs
 }
 
 // selected says that other conditions choose the element, or that the body selects elements for a collection.
@@ -134,10 +157,10 @@ func (l *valueLint) selected(t *ast.Term, e *ast.Expr, f *values.Frame) bool {
 		changed = false
 		for _, s := range l.bodies {
 			for _, o := range s.body {
-				if v, ok := l.makesVar(o, f); ok && derived[v] {
+				if v, ok := l.makesVar(o, e, f); ok && derived[v] {
 					changed = l.sources(o, derived, f) || changed
 				}
-				if v, ok := l.makesVar(o, f); ok && !derived[v] && !contains(o, e) && mentionsAny(o, derived) {
+				if v, ok := l.makesVar(o, e, f); ok && !derived[v] && !contains(o, e) && mentionsAny(o, derived) {
 					derived[v], changed = true, true
 				}
 			}
@@ -151,7 +174,7 @@ func (l *valueLint) selected(t *ast.Term, e *ast.Expr, f *values.Frame) bool {
 			if !mentionsAny(o, derived) || contains(o, e) {
 				continue
 			}
-			if v, ok := l.makesVar(o, f); ok && derived[v] {
+			if v, ok := l.makesVar(o, e, f); ok && derived[v] {
 				continue
 			}
 			if terms, ok := o.Terms.([]*ast.Term); ok && !o.Negated && terms[0].String() == "neq" {
@@ -171,8 +194,12 @@ func (l *valueLint) sources(e *ast.Expr, derived map[ast.Var]bool, f *values.Fra
 			derived[v], changed = true, true
 		}
 	}
-	for _, t := range e.Terms.([]*ast.Term)[1:] {
+	terms := e.Terms.([]*ast.Term)[1:]
+	for i := 0; i < len(terms); i++ {
+		t := terms[i]
 		switch v := t.Value.(type) {
+		case *ast.Array:
+			v.Foreach(func(t *ast.Term) { terms = append(terms[:len(terms):len(terms)], t) })
 		case ast.Var:
 			if _, loops := l.Values(t, f).LoopOver(); loops {
 				add(t)
@@ -201,8 +228,8 @@ func contains(outer, inner *ast.Expr) bool {
 	return found
 }
 
-// makesVar returns the variable to which an expression gives its value.
-func (l *valueLint) makesVar(e *ast.Expr, f *values.Frame) (ast.Var, bool) {
+// makesVar returns the variable to which an expression gives its value, whatever another one compares it with.
+func (l *valueLint) makesVar(e, compares *ast.Expr, f *values.Frame) (ast.Var, bool) {
 	terms, ok := e.Terms.([]*ast.Term)
 	if !ok || e.Negated {
 		return "", false
@@ -215,7 +242,7 @@ func (l *valueLint) makesVar(e *ast.Expr, f *values.Frame) (ast.Var, bool) {
 		candidates = terms[len(terms)-1:]
 	}
 	for _, t := range candidates {
-		if v, ok := t.Value.(ast.Var); ok && l.Defines(t, e, f) {
+		if v, ok := t.Value.(ast.Var); ok && l.DefinesBut(t, e, compares, f) {
 			return v, true
 		}
 	}
@@ -238,6 +265,8 @@ func (l *valueLint) passed(args []*ast.Term, e *ast.Expr, f *values.Frame) []val
 	for i, t := range args {
 		if _, ok := sets[i].LoopOver(); ok && l.selected(t, e, f) {
 			sets[i] = sets[i].Single()
+		} else if e.Negated {
+			sets[i] = sets[i].PassedBehindNot()
 		}
 	}
 	return sets

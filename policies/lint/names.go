@@ -86,7 +86,7 @@ func isWrittenNull(s values.Set, c comparing) bool {
 // membership checks constants that a part of the input is looked for among, and that there is something to look in.
 func (l *valueLint) membership(wanted, among *ast.Term, e *ast.Expr, f *values.Frame) {
 	left, right := l.Side(wanted, f, e), l.Side(among, f, e)
-	if !l.hasElements(left, right, among, e, f) {
+	if !l.hasElements(right, among, "in", e, f) {
 		return
 	}
 	c := comparing{x: wanted, y: among, e: e, f: f}
@@ -108,8 +108,8 @@ func (l *valueLint) membership(wanted, among *ast.Term, e *ast.Expr, f *values.F
 	}
 }
 
-// hasElements checks what in looks into: a text and a number have no elements.
-func (l *valueLint) hasElements(wanted, among values.Set, t *ast.Term, e *ast.Expr, f *values.Frame) bool {
+// hasElements checks what in, every or an index looks into: a text and a number have no elements.
+func (l *valueLint) hasElements(among values.Set, t *ast.Term, by string, e *ast.Expr, f *values.Frame) bool {
 	const collections = schema.ArrayKind | schema.SetKind | schema.ObjectKind
 	kinds := l.Kinds(among)
 	at := e.Location
@@ -128,8 +128,43 @@ func (l *valueLint) hasElements(wanted, among values.Set, t *ast.Term, e *ast.Ex
 	if kinds == schema.StringKind {
 		hint = fmt.Sprintf("write contains(%s, ...) to look for a part of a text, == to compare with it, or make it a list", what)
 	}
-	note.wrong(at, fmt.Sprintf("%s is %v, which has no elements: in never finds anything there", what, kinds), hint)
+	note.wrong(at, fmt.Sprintf("%s is %v, which has no elements: %s never finds anything there", what, kinds, by), hint)
 	return false
+}
+
+// indexes checks the data into which an index leads that stands behind a reference.
+func (l *valueLint) indexes(base values.Set, ref ast.Ref, f *values.Frame) {
+	all, ok := base.AllConstants()
+	if !ok || slices.ContainsFunc(all, func(c values.Constant) bool { return !c.InData() }) || l.asksKind(ref, f) {
+		return
+	}
+	l.hasElements(base, ast.NewTerm(ref), "an index", &ast.Expr{Location: l.Where(all[0])}, f)
+}
+
+// asksKind says that a rule asks of which kind a value is: it may have a case for each.
+func (l *valueLint) asksKind(ref ast.Ref, f *values.Frame) bool {
+	of := func(t *ast.Term) map[string]bool {
+		names := map[string]bool{t.String(): true}
+		for _, ref := range l.origins(t, f, map[ast.Var]bool{}) {
+			names[ref.String()] = true
+		}
+		return names
+	}
+	indexed := of(ast.NewTerm(ref))
+	if len(ref) == 1 {
+		indexed = of(ref[0])
+	}
+	found := false
+	ast.WalkExprs(f.Rule, func(e *ast.Expr) bool {
+		terms, ok := e.Terms.([]*ast.Term)
+		if ok && len(terms) > 1 && (strings.HasPrefix(terms[0].String(), "is_") || terms[0].String() == "type_name") {
+			for name := range of(terms[1]) {
+				found = found || indexed[name]
+			}
+		}
+		return found
+	})
+	return found
 }
 
 // lookup checks the keys of a table that a part of the input is the index of: a

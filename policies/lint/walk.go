@@ -121,6 +121,7 @@ func (l *valueLint) expr(e *ast.Expr, f *values.Frame) {
 			l.term(t, f)
 		}
 	case *ast.Every:
+		l.hasElements(l.Values(terms.Domain, f), terms.Domain, "every", e, f)
 		l.term(terms.Domain, f)
 		l.body(terms.Body, f, false)
 	}
@@ -141,8 +142,8 @@ func (l *valueLint) call(terms []*ast.Term, e *ast.Expr, f *values.Frame) {
 	switch name {
 	case "eq", "equal", "neq", "gt", "gte", "lt", "lte":
 		l.comparison(terms[1], terms[2], e, f)
-		if (name == "neq") != e.Negated && (name == "neq" || name == "equal" || name == "eq") {
-			l.differs(terms[1], terms[2], e, f)
+		if name == "neq" || name == "equal" || name == "eq" {
+			l.differs(terms[1], terms[2], (name == "neq") != e.Negated, e, f)
 		}
 	case "internal.member_2":
 		l.membership(terms[1], terms[2], e, f)
@@ -196,7 +197,8 @@ func (l *valueLint) reference(ref ast.Ref, f *values.Frame) {
 	if !isVar(ref[0]) {
 		l.term(ref[0], f)
 	}
-	for _, index := range ref[1:] {
+	for i, index := range ref[1:] {
+		l.indexes(base, ref[:i+1], f)
 		l.members(base, index, f)
 		l.lookup(base, index, f)
 		l.term(index, f)

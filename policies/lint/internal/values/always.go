@@ -58,7 +58,7 @@ func (a *Analysis) alwaysVar(v ast.Var, f *Frame) bool {
 
 // certain says that whatever a function was called with is always there. A constant may have been looked up.
 func (a *Analysis) certain(s Set) bool {
-	return !s.open && s.of == nil && len(s.list) > 0 && !slices.ContainsFunc(s.list, func(c Candidate) bool {
+	return !s.open && (s.of == nil || s.made) && len(s.list) > 0 && !slices.ContainsFunc(s.list, func(c Candidate) bool {
 		switch c := c.(type) {
 		case InputPart:
 			return !a.there(c)

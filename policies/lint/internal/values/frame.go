@@ -45,7 +45,7 @@ func ContextKey(r *ast.Rule, args []Set, tools ToolSet) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%p %s", r, tools)
 	for _, s := range args {
-		fmt.Fprintf(&b, "|%v %v", s.open, s.of != nil)
+		fmt.Fprintf(&b, "|%v %v %v", s.open, s.of != nil, s.not)
 		for _, c := range s.list {
 			switch c := c.(type) {
 			case Constant:

@@ -162,7 +162,7 @@ func (a *Analysis) scopeExpr(defs map[ast.Var][]definition, e *ast.Expr) {
 		for i, t := range terms[1:] {
 			other := terms[2-i]
 			a.bind(defs, t, definition{by: e, value: func(f *Frame) Set { return a.Values(other, f) }, sure: func(f *Frame) bool {
-				if _, loops := a.Values(other, f).LoopOver(); loops {
+				if s := a.Values(other, f); s.of != nil && !s.made {
 					return true // it is some element, which is there
 				}
 				return a.Always(other, f)
@@ -259,12 +259,35 @@ func (a *Analysis) scopeIndexes(defs map[ast.Var][]definition, t *ast.Term, e *a
 
 // Defines says that an expression is all that gives a variable its value.
 func (a *Analysis) Defines(t *ast.Term, e *ast.Expr, f *Frame) bool {
+	return a.DefinesBut(t, e, nil, f)
+}
+
+// DefinesBut is Defines where another expression is left out.
+func (a *Analysis) DefinesBut(t *ast.Term, e, but *ast.Expr, f *Frame) bool {
 	v, ok := t.Value.(ast.Var)
 	if !ok || e.Negated {
 		return false
 	}
 	s := a.scopeOf(f.Rule)
-	other := func(d definition) bool { return d.by != e }
+	other := func(d definition) bool { return d.by != e && (but == nil || d.by != but) && !s.renames(d.by, v) }
 	return len(s.params[v]) == 0 && slices.ContainsFunc(s.locals[v], func(d definition) bool { return d.by == e }) &&
 		!slices.ContainsFunc(s.locals[v], other)
+}
+
+// renames says that an expression gives the value of a variable to another one, which has no other value.
+func (s *scope) renames(e *ast.Expr, v ast.Var) bool {
+	if e == nil {
+		return false
+	}
+	terms, ok := e.Terms.([]*ast.Term)
+	if !ok || len(terms) != 3 || terms[0].String() != "eq" {
+		return false
+	}
+	for i, t := range terms[1:] {
+		other, isVar := terms[2-i].Value.(ast.Var)
+		if isVar && t.Value.Compare(v) == 0 && len(s.params[other]) == 0 && len(s.locals[other]) == 1 {
+			return true
+		}
+	}
+	return false
 }

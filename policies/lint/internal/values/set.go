@@ -11,6 +11,8 @@ type Set struct {
 	list []Candidate
 	open bool // or anything else
 	of   *Set // the collection of which it is some element; nil: it is not that of a loop
+	made bool // a function makes it of that element, and may have no answer for it
+	not  bool // the element was passed to a function behind a not
 }
 
 // A Candidate is one of the values that a term can have.
@@ -48,14 +50,38 @@ func (s Set) LoopOver() (Set, bool) {
 	return *s.of, true
 }
 
-// Single returns the set as that of one value, which no loop gives.
-func (s Set) Single() Set {
-	s.of = nil
+// Made says that the term is what a function makes of an element.
+func (s Set) Made() bool { return s.made }
+
+// BehindNot says that the element was passed to a function behind a not: where the function requires that it is equal
+// to something, the call requires that it differs.
+func (s Set) BehindNot() bool { return s.not }
+
+// PassedBehindNot returns the set as it is passed to a function behind a not.
+func (s Set) PassedBehindNot() Set {
+	s.not = s.of != nil && !s.not
 	return s
 }
 
-// made says that a candidate is known by its function alone.
-func (s Set) made() bool {
+// madeOf returns the set as made by a function of what it was called with.
+func (s Set) madeOf(args []Set) Set {
+	for _, arg := range args {
+		if arg.of != nil {
+			s.of, s.made, s.not = arg.of, true, arg.not
+			break
+		}
+	}
+	return s
+}
+
+// Single returns the set as that of one value, which no loop gives.
+func (s Set) Single() Set {
+	s.of, s.made, s.not = nil, false, false
+	return s
+}
+
+// computed says that a candidate is known by its function alone.
+func (s Set) computed() bool {
 	return slices.ContainsFunc(s.list, func(c Candidate) bool { _, ok := c.(Made); return ok })
 }
 

@@ -33,7 +33,13 @@ func (a *Analysis) Values(t *ast.Term, f *Frame) Set {
 	if ast.IsConstant(t.Value) {
 		return Only(Constant{Term: t})
 	}
-	return Only(Literal{t, f})
+	s := Only(Literal{t, f})
+	if list, ok := t.Value.(*ast.Array); ok { // what a function makes a text of
+		var elements []*ast.Term
+		list.Foreach(func(t *ast.Term) { elements = append(elements, t) })
+		s = s.madeOf(a.Passed(elements, f))
+	}
+	return s
 }
 
 // Side returns what a side of a comparison can be, as far as other expressions tell.
@@ -61,7 +67,7 @@ func (a *Analysis) variable(v ast.Var, f *Frame, but *ast.Expr) Set {
 					continue
 				}
 				values := d.value(f)
-				if !values.open && len(values.list) > 0 && !values.made() {
+				if !values.open && len(values.list) > 0 && !values.computed() {
 					return values
 				}
 				if !found || best.open {
@@ -87,8 +93,8 @@ func (a *Analysis) RefValues(ref ast.Ref, f *Frame) Set {
 	for _, index := range ref[1:] {
 		from := s
 		s = a.Step(from, index, f)
-		if s.of = from.of; a.Ranges(index, f) {
-			s.of = &from
+		if s.of, s.made, s.not = from.of, from.made, from.not; a.Ranges(index, f) {
+			s.of, s.made, s.not = &from, false, false
 		}
 	}
 	return s
@@ -144,7 +150,11 @@ func (a *Analysis) Passed(args []*ast.Term, f *Frame) []Set {
 func (a *Analysis) result(call []*ast.Term, f *Frame) Set {
 	name := call[0].String()
 	if functions.Builtin(name) != nil {
-		return a.builtin(name, call[1:], f)
+		s := a.builtin(name, call[1:], f)
+		if keepsApart(name) {
+			s = s.madeOf(a.Passed(call[1:], f))
+		}
+		return s
 	}
 	ref, ok := call[0].Value.(ast.Ref)
 	if !ok || f.Depth >= MaxNested {
@@ -157,7 +167,18 @@ func (a *Analysis) result(call []*ast.Term, f *Frame) Set {
 			all = all.and(a.ruleValue(r, args, f))
 		}
 	}
-	return all
+	return all.madeOf(args)
+}
+
+// keepsApart says that a built-in function mostly makes different values of different operands: of two elements it
+// makes two texts, and one size or type.
+func keepsApart(name string) bool {
+	switch name {
+	case "count", "type_name", "sum", "product", "max", "min":
+		return false
+	}
+	b := functions.Builtin(name)
+	return !b.Relation && KindsOfType(b.Decl.Result())&schema.BooleanKind == 0 || name == "object.get"
 }
 
 // admits says that a function can be called with some values: its constant
