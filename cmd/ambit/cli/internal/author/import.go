@@ -202,7 +202,7 @@ func (f *importFlags) goPackage(exists bool) (string, error) {
 		return -1
 	}, strings.ToLower(filepath.Base(dir)))
 	name = strings.TrimLeft(name, "0123456789")
-	if !token.IsIdentifier(name) || len(name) > 64 || reserved.MatchString(name) || name == "main" {
+	if !token.IsIdentifier(name) || len(name) > 64 || special(name) {
 		return "imported", nil
 	}
 	return name, nil

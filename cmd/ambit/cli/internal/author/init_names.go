@@ -9,6 +9,7 @@ import (
 	"path"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
 	modpath "golang.org/x/mod/module"
@@ -109,6 +110,12 @@ func executableName(modulePath string) string {
 
 var packageName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]*$`)
 
+// special reports whether Go gives a package or a folder of this name a meaning: no program imports main and init, and
+// the files of documentation are not built.
+func special(pkg string) bool {
+	return slices.Contains([]string{"main", "init", "documentation"}, pkg) || reserved.MatchString(strings.ToLower(pkg))
+}
+
 // refusePackage refuses a package name with which the application could not be built,
 // or its tests would not be found.
 func (a *application) refusePackage() error {
@@ -123,7 +130,7 @@ func (a *application) refusePackage() error {
 		return bad("is too long", hint)
 	case strings.HasSuffix(a.Package, "_test"):
 		return bad("ends as the packages of tests do", hint)
-	case a.Package == "main" || reserved.MatchString(strings.ToLower(a.Package)):
+	case special(a.Package):
 		return bad("means something else to Go", hint)
 	}
 	files := []string{"starter/main.go.tmpl", "starter/main_test.go.tmpl"}

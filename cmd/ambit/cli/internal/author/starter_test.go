@@ -2,7 +2,12 @@ package author
 
 import (
 	"bytes"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"go/types"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -48,6 +53,45 @@ func TestModelPage(t *testing.T) {
 		program := "func converse(" + body + "\n}\n"
 		require.LessOrEqual(t, strings.Count(program, "\n"), 20, program)
 		require.Contains(t, string(page), "```go\n"+program+"```\n", p.Name)
+	}
+}
+
+// TestPackageNames: a package of the tools with a predeclared name is refused, or the files of the starter mean with this
+// name nothing but the package.
+func TestPackageNames(t *testing.T) {
+	for _, name := range append(types.Universe.Names(), "init", "documentation", "main") {
+		for _, p := range append(slices.Clone(providers), nil) {
+			a := &application{Name: "notes", Module: "example.com/notes", Package: name, Model: p}
+			if a.refusePackage() != nil {
+				continue
+			}
+			for _, starter := range []string{"starter/main.go.tmpl", "starter/main_test.go.tmpl", agentTemplate} {
+				if starter == agentTemplate && p == nil {
+					continue
+				}
+				var text bytes.Buffer
+				require.NoError(t, executeStarter(&text, starter, a))
+				file, err := parser.ParseFile(token.NewFileSet(), "main.go", text.Bytes(), parser.SkipObjectResolution)
+				require.NoError(t, err, name)
+				packages := 0
+				ast.Inspect(file, func(n ast.Node) bool {
+					if s, ok := n.(*ast.SelectorExpr); ok {
+						if id, ok := s.X.(*ast.Ident); ok && id.Name == name {
+							packages++
+							return false
+						}
+					}
+					if id, ok := n.(*ast.Ident); ok {
+						require.NotEqual(t, name, id.Name, starter)
+					}
+					return true
+				})
+				require.NotZero(t, packages, "%s in %s", name, starter)
+			}
+		}
+	}
+	for _, name := range []string{"main", "init", "documentation", "error", "string", "nil", "len"} {
+		require.Error(t, (&application{Name: "notes", Module: "example.com/notes", Package: name}).refusePackage(), name)
 	}
 }
 
