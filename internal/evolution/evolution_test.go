@@ -44,6 +44,8 @@ func TestNarrowerAndWider(t *testing.T) {
 		{`type: number, minimum: 1`, `type: number, minimum: 1.5`},
 		{`type: number, exclusiveMaximum: 2`, `type: number, exclusiveMaximum: 1`},
 		{`type: number`, `type: number, multipleOf: 2`},
+		{`type: array`, `type: array, items: {type: string}`},
+		{`type: integer, minimum: 1, maximum: 3`, `type: integer, enum: [1, 2]`},
 		{`type: array, items: {type: string}`, `type: array, items: {type: string}, uniqueItems: true`},
 		{`type: array, items: {type: string}, maxItems: 4`, `type: array, items: {type: string}, maxItems: 3`},
 		{`type: array, items: {type: string}`, `type: array, items: {type: string, minLength: 1}`},
@@ -72,6 +74,25 @@ func TestNarrowerAndWider(t *testing.T) {
 				assert.Contains(t, b.Hint, "2.0.0")
 			}
 		})
+	}
+}
+
+// TestSameValues: what takes the same values in other words breaks no caller.
+func TestSameValues(t *testing.T) {
+	for _, c := range [][2]string{
+		{`type: array`, `type: array, items: {}`},
+		{`type: array`, `type: array, items: true`},
+		{`type: integer, enum: [1, 2, 3]`, `type: integer, minimum: 1, maximum: 3`},
+		{`type: string, enum: [aa]`, `type: string, enum: [aa], minLength: 2`},
+		{`type: string, enum: [aa]`, `type: string, enum: [aa], maxLength: 2`},
+	} {
+		assert.NotContains(t, said(evolution.Compare(parse(t, "1.2.0", c[0]), parse(t, "1.3.0", c[1]))), "callers: input", c[1])
+	}
+	for _, c := range [][2]string{
+		{`type: integer, enum: [1, 2, 3]`, `type: integer, minimum: 1, maximum: 2`},
+		{`type: string, enum: [aa]`, `type: string, minLength: 3`},
+	} {
+		assert.Contains(t, said(evolution.Compare(parse(t, "1.2.0", c[0]), parse(t, "1.3.0", c[1]))), "callers: input", c[1])
 	}
 }
 

@@ -91,8 +91,17 @@ func (w *walk) array(was, now *dsl.Schema, at string) {
 	if now.Type != dsl.TypeArray {
 		return
 	}
-	if len(was.PrefixItems) != len(now.PrefixItems) || (was.Items == nil) != (now.Items == nil) {
+	tuples := len(was.PrefixItems) > 0 || len(now.PrefixItems) > 0
+	if len(was.PrefixItems) != len(now.PrefixItems) || tuples && (was.Items == nil) != (now.Items == nil) {
 		w.add(now, "prefixItems", at, true, true, "the array has other elements")
+		return
+	}
+	if (was.Items == nil) != (now.Items == nil) { // no schema of the elements takes all
+		kept, _ := w.old.Included(was, w.new, now)
+		same, _ := w.new.Included(now, w.old, was)
+		if !kept || !same {
+			w.add(now, "items", at, !kept, !same, "the elements have another schema")
+		}
 		return
 	}
 	for i := range was.PrefixItems {

@@ -110,9 +110,11 @@ func (w *walk) typed(was, now *dsl.Schema, at string) {
 	case !w.types(was, now, at):
 		return
 	}
+	before := len(w.found)
 	if !w.values(was, now, at) {
 		w.bounds(was, now, at)
 	}
+	w.listed(was, now, before)
 	w.object(was, now, at)
 	w.array(was, now, at)
 }
@@ -173,6 +175,25 @@ func listed(s *dsl.Schema) (values []*dsl.Value, ok bool) {
 		}
 	}
 	return values, len(all) > 0 && !(s.Type == dsl.TypeBoolean && len(values) == 2)
+}
+
+// listed takes out of the differences since before, each of one keyword, what is none of the values: where they are listed,
+// another keyword may take or refuse the same.
+func (w *walk) listed(was, now *dsl.Schema, before int) {
+	_, hadList := listed(was)
+	_, hasList := listed(now)
+	if !hadList && !hasList || len(w.found) == before {
+		return
+	}
+	kept, _ := w.old.Included(was, w.new, now)
+	same, _ := w.new.Included(now, w.old, was)
+	for i := range w.found[before:] {
+		d := &w.found[before+i]
+		d.narrows, d.widens = d.narrows && !kept, d.widens && !same
+	}
+	w.found = append(w.found[:before], slices.DeleteFunc(w.found[before:], func(d difference) bool {
+		return !d.narrows && !d.widens && !d.gone && !d.code && !d.absent
+	})...)
 }
 
 // values compares the listed values, and reports whether both schemas list them: no other keyword says

@@ -142,7 +142,7 @@ func (c *comparer) keyword(a, b node, key string) bool {
 		return true
 	}
 	if holds, known := bounds[key]; known {
-		return holds(a, b, key)
+		return holds(a, b, key) || listedWithin(a, b, key)
 	}
 	return c.structure(a, b, key)
 }

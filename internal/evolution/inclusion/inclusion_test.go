@@ -30,6 +30,8 @@ func schema(t *testing.T, text string) (*inclusion.Side, *dsl.Schema) {
 // TestIncluded: the narrower schema is part of the wider one, and never the other way round.
 func TestIncluded(t *testing.T) {
 	for _, c := range []struct{ narrow, wide string }{
+		{`{description: D., type: integer, enum: [1, 2, 4]}`, `{description: D., type: integer, minimum: 1, maximum: 4}`},
+		{`{description: D., enum: [2, 4, äb]}`, `{description: D., multipleOf: 2, exclusiveMinimum: 1, exclusiveMaximum: 5, minLength: 2, maxLength: 2}`},
 		{`{description: D., type: string}`, `{description: D.}`},
 		{`{description: D., const: 1.0}`, `{description: D., enum: [a, 1, [2]]}`},
 		{`{description: D., const: {a: 1, b: [x]}}`, `{description: D., enum: [{b: [x], a: 1}, 2]}`},
@@ -77,6 +79,9 @@ func TestIncluded(t *testing.T) {
 // TestNotIncluded: each would be said to be included by a rule that looks at too little.
 func TestNotIncluded(t *testing.T) {
 	for _, c := range []struct{ was, now string }{
+		{`{description: D., enum: [1, 2, 4]}`, `{description: D., maximum: 3}`},
+		{`{description: D., enum: [1, 2, 4]}`, `{description: D., exclusiveMinimum: 1}`},
+		{`{description: D., enum: [a, 1]}`, `{description: D., minLength: 2}`},
 		{`{description: D., oneOf: [{type: string}]}`, `{description: D., oneOf: [{type: string}, {maxLength: 3}]}`},
 		{`{description: D., not: {type: string}}`, `{description: D., not: {type: [string, number]}}`},
 		{`{description: D., minimum: 3, type: [number, string]}`, `{description: D., exclusiveMinimum: 3, type: [number, string]}`},

@@ -3,6 +3,7 @@ package inclusion
 import (
 	"math/big"
 	"slices"
+	"unicode/utf8"
 
 	"github.com/ambit-tools/ambit/dsl"
 )
@@ -222,6 +223,39 @@ func number(v *dsl.Value) *big.Rat {
 func (c *comparer) listedIn(a, b node) bool {
 	was, now := a.values(), b.values()
 	return was != nil && !slices.ContainsFunc(was, func(v *dsl.Value) bool { return !Holds(now, v) && typeOf(v)&c.types(a, 0) != 0 })
+}
+
+// listedWithin: all values that a lists keep a bound of b.
+func listedWithin(a, b node, key string) bool {
+	values, limit := a.values(), number(b.get(key))
+	return len(values) > 0 && limit != nil && !slices.ContainsFunc(values, func(v *dsl.Value) bool { return !keeps(v, key, limit) })
+}
+
+// keeps reports whether a value is known to keep a bound.
+func keeps(v *dsl.Value, key string, limit *big.Rat) bool {
+	if typeOf(v)&about(key) == 0 {
+		return true
+	}
+	n := number(v)
+	if v.Kind == dsl.ValueString {
+		n = big.NewRat(int64(utf8.RuneCountInString(v.Text)), 1)
+	}
+	if n == nil {
+		return false
+	}
+	switch key {
+	case "minimum", "minLength":
+		return n.Cmp(limit) >= 0
+	case "exclusiveMinimum":
+		return n.Cmp(limit) > 0
+	case "maximum", "maxLength":
+		return n.Cmp(limit) <= 0
+	case "exclusiveMaximum":
+		return n.Cmp(limit) < 0
+	case "multipleOf":
+		return limit.Sign() > 0 && new(big.Rat).Quo(n, limit).IsInt()
+	}
+	return false
 }
 
 // Holds reports whether a list has a value.
