@@ -38,7 +38,7 @@ func (l *valueLint) differs(x, y *ast.Term, unequal bool, e *ast.Expr, f *values
 	at := -1
 	for i, side := range sides {
 		collection, ok := side.LoopOver()
-		if !ok || side.BehindNot() == unequal || l.selected(terms[i], e, f) {
+		if !ok || side.BehindNot() == unequal || side.BehindNot() && ofSeveral(sides[1-i]) || l.selected(terms[i], e, f) {
 			continue
 		}
 		loops++
@@ -50,7 +50,7 @@ func (l *valueLint) differs(x, y *ast.Term, unequal bool, e *ast.Expr, f *values
 		return
 	}
 	owner := l.ownerOf(all)
-	if owner == ofInput && l.refuses() {
+	if owner == ofInput && l.refuses() != sides[at].BehindNot() {
 		return
 	}
 	one, many := shownSide(terms[1-at], sides[1-at], f), l.shownList(terms[at], all, f)
@@ -68,6 +68,14 @@ func (l *valueLint) differs(x, y *ast.Term, unequal bool, e *ast.Expr, f *values
 	} else {
 		note.unsure(e.Location, codeLoop, message, hint)
 	}
+}
+
+// ofSeveral says that a value behind a not is written out, or any element of another collection: to be equal to none of
+// these is to differ from all.
+func ofSeveral(s values.Set) bool {
+	_, loops := s.LoopOver()
+	_, constant := s.AllConstants()
+	return constant || loops && !s.BehindNot()
 }
 
 // Who writes the elements of a collection.
@@ -260,13 +268,18 @@ func mentionsAny(x any, vars map[ast.Var]bool) bool {
 }
 
 // passed returns what a call passes, where an element that other conditions choose is one value.
-func (l *valueLint) passed(args []*ast.Term, e *ast.Expr, f *values.Frame) []values.Set {
+func (l *valueLint) passed(args []*ast.Term, rules []*ast.Rule, e *ast.Expr, f *values.Frame) []values.Set {
 	sets := l.Passed(args, f)
 	for i, t := range args {
 		if _, ok := sets[i].LoopOver(); ok && l.selected(t, e, f) {
 			sets[i] = sets[i].Single()
-		} else if e.Negated {
+			continue
+		}
+		if e.Negated {
 			sets[i] = sets[i].PassedBehindNot()
+		}
+		if sets[i].BehindNot() && (len(rules) > 1 || rules[0].Else != nil) {
+			sets[i] = sets[i].Single() // it differs from what each of the rules requires
 		}
 	}
 	return sets

@@ -294,9 +294,11 @@ func (c comparing) writesIn(t, constant *ast.Term) bool {
 
 // answersHint says what a term can be.
 func (l *valueLint) answersHint(with values.Set, c values.Constant) string {
-	if m, ok := with.Folded(); ok {
-		if t, err := l.Call(m.Name, []*ast.Term{ast.NewTerm(c.Value)}); err == nil && t != nil && t.Value.Compare(c.Value) != 0 {
-			return fmt.Sprintf("write %v: it is what %s makes", t.Value, m.Name)
+	for _, candidate := range with.Candidates() {
+		if m, ok := candidate.(values.Made); ok && len(with.Candidates()) == 1 {
+			if spelled, _ := l.Spelled(m, c.Value); spelled != nil && spelled.Compare(c.Value) != 0 {
+				return fmt.Sprintf("write %v: it is what %s makes", spelled, m.Name)
+			}
 		}
 	}
 	all, ok := l.Few(with)

@@ -15,7 +15,7 @@ import (
 func judged(t *testing.T, policy string) string {
 	t.Helper()
 	fsys := regotest.ShopDir(t)
-	fsys["conf/data.json"] = regotest.Text(`{"blocked": ["bob", "carl"], "names": "mallory", "most": null, "users": {"alice": {"limit": 5, "team": "a"}, "bob": {"limit": 1, "team": "b"}}, "days": ["monday"], "list": ["x", "y"], "flag": true, "level": "strict"}`)
+	fsys["conf/data.json"] = regotest.Text(`{"blocked": ["bob", "carl"], "names": "mallory", "most": null, "users": {"alice": {"limit": 5, "team": "a"}, "bob": {"limit": 1, "team": "b"}}, "days": ["monday"], "list": ["x", "y"], "hosts": ["Example.com"], "flag": true, "level": "strict"}`)
 	fsys["t.rego"] = regotest.Text("package ambit.tools.pay\n\nimport data.conf\n\nallow contains {\"code\": \"conf\", \"message\": \"m\"} if conf.flag\n\n" + policy + "\n")
 	report, err := Check(fsys)
 	require.NoError(t, err)
@@ -197,6 +197,32 @@ func TestNeverEqual(t *testing.T) {
 		{regotest.When("regex.match(`a$b`, input.args.to)"), `no text matches`},
 		{regotest.When(`glob.match("E*", [], lower(input.args.to))`), `lower(...) never matches`},
 
+		{regotest.When(`ambit.url.host(input.args.to) == "Example.com"`), `ambit.url.host(...) is never "Example.com" (write "example.com": it is what ambit.url.host makes)`},
+		{regotest.When(`ambit.url.host(input.args.to) in {"a.example", "Example.com"}`), `is never "Example.com"`},
+		{regotest.When(`ambit.url.host(input.args.to) in hosts`, `hosts := ["Example.com"]`), `is never "Example.com"`},
+		{regotest.When(`ambit.url.host(input.args.to) in conf.hosts`), `conf/data.json:1:`},
+		{regotest.When(`h := ambit.url.host(input.args.to); h == "example.com:443"`), `is never "example.com:443" (write "example.com"`},
+		{regotest.When(`ambit.url.host(input.args.to) == "https://example.com"`), `is never "https://example.com"`},
+		{regotest.When(`ambit.url.host(input.args.to) == "example.com/"`), `is never "example.com/"`},
+		{regotest.When(`endswith(ambit.url.host(input.args.to), ".Example.com")`), `ambit.url.host(...) never matches ".Example.com"`},
+		{regotest.When("regex.match(`^Docs`, ambit.url.host(input.args.to))"), `never matches`},
+		{regotest.When(`ambit.url.scheme(input.args.to) == "HTTPS"`), `is never "HTTPS" (write "https": it is what ambit.url.scheme makes)`},
+		{regotest.When(`ambit.url.scheme(input.args.to) == "https:"`), `is never "https:"`},
+		{regotest.When(`ambit.url.scheme(input.args.to) != "HTTPS"`), `is never "HTTPS"`},
+		{regotest.When(`ambit.url.path(input.args.to) == "admin"`), `is never "admin" (write "/admin"`},
+		{regotest.When(`ambit.path.clean(input.args.to) == "docs/"`), `is never "docs/" (write "docs": it is what ambit.path.clean makes)`},
+		{regotest.When(`ambit.path.clean(input.args.to) == "docs/../etc"`), `is never "docs/../etc" (write "etc"`},
+		{regotest.When(`ambit.path.base(input.args.to) == "a/b"`), `is never "a/b"`},
+		{regotest.When(`ambit.path.ext(input.args.to) == "exe"`), `is never "exe" (write ".exe": it is what ambit.path.ext makes)`},
+
+		{regotest.When(`ambit.url.host(input.args.to) == "example.com"`), ""},
+		{regotest.When(`ambit.url.host(input.args.to) in {"a.example", "127.0.0.1", "xn--bcher-kva.example"}`), ""},
+		{regotest.When(`ambit.url.scheme(input.args.to) in {"https", "http", "mailto", "file"}`), ""},
+		{regotest.When(`ambit.url.path(input.args.to) in {"/", "/admin", "/a b/", "/50%"}`), ""},
+		{regotest.When(`ambit.path.clean(input.args.to) in {"docs", "/docs", "docs/a.md", "/", "."}`), ""},
+		{regotest.When(`ambit.path.base(input.args.to) in {"a.md", ".env"}`), ""},
+		{regotest.When(`ambit.path.ext(input.args.to) in {".exe", ""}`), ""},
+		{regotest.When(`endswith(ambit.url.host(input.args.to), ".example.com")`), ""},
 		{regotest.When(weekday + ` == "Sunday"`), ""},
 		{regotest.When(weekday + ` in {"Saturday", "Sunday"}`), ""},
 		{regotest.When(`level == "high"`, levels...), ""},
@@ -284,6 +310,12 @@ func TestInequalitiesWithSomeElement(t *testing.T) {
 		{allowIf(`not odd`, `odd if { some l in input.args.lines; l != "tax" }`), ""},
 		{allowIf(`not input.args.to in blocked`, blocked), ""},
 		{regotest.When(`some l in input.args.lines; lower(l) != "tax"`), ""},
+		{regotest.When(`some f in {"note", "code"}; object.get(input.args, f, "x") != "x"`), ""},
+		{regotest.When(`some n in conf.blocked; indexof(input.args.to, n) != -1`), ""},
+		{regotest.When(`some n in conf.blocked; trim_prefix(input.args.to, n) != input.args.to`), ""},
+		{regotest.When(`some n in conf.blocked; not has(n)`, `has(n) if { some l in object.get(input.args, "tags", []); l == n }`), ""},
+		{regotest.When(`some n in conf.blocked; not has(n)`, `has(n) if input.args.to == n`, `has(n) if input.principal.id == n`), ""},
+		{regotest.When(`some l in object.get(input.args, "tags", []); not has(l)`, `has(l) if { some n in conf.list; lower(l) == n }`), ""},
 		{allowIf(`every n in blocked { lower(n) != lower(input.args.to) }`, blocked), ""},
 		{allowIf(`every n in blocked { not same(n, input.args.to) }`, blocked, `same(a, b) if a == b`), ""},
 		{allowIf(`not listed`, blocked, `listed if { some n in blocked; same(n, input.args.to) }`, `same(a, b) if a == b`), ""},
@@ -311,7 +343,7 @@ func TestFormatsAndPatterns(t *testing.T) {
 		return `deny contains {"code": "no", "message": ` + text + `} if input.args.amount > 5`
 	}
 	check(t, []verdict{
-		{message(`sprintf("%d of %d", [input.args.amount])`), `"%d of %d" has other verbs than the 1 values that it is given: the text would have %!d(MISSING)`},
+		{message(`sprintf("%d of %d", [input.args.amount])`), `"%d of %d" has other verbs than the one value that it is given: the text would have %!d(MISSING)`},
 		{message(`sprintf("%d", [input.args.amount, 5])`), `"%d" has fewer verbs than the 2 values`},
 		{message(`sprintf("nothing", [1])`), `fewer verbs`},
 		{message(`sprintf(text, [input.args.amount])`) + "\n\ntext := \"%d of %v\"", `MISSING`},
@@ -332,6 +364,12 @@ func TestFormatsAndPatterns(t *testing.T) {
 		{allowIf("regex.match(`example\\.com`, input.args.to)"), "warning unanchored_pattern"},
 		{allowIf("regex.match(`^docs\\.example\\.com`, ambit.url.host(input.args.to))"), "warning unanchored_pattern"},
 		{allowIf("regex.match(`docs`, ambit.url.host(input.args.to))"), "warning unanchored_pattern"},
+		{allowIf("regex.match(`^example\\.com`, ambit.url.host(input.args.to))"), "such as example.com.evil.example ("},
+		{allowIf("regex.match(`example\\.com$`, ambit.url.host(input.args.to))"), "such as evil-example.com ("},
+		{allowIf("regex.match(`(a|b)\\.example\\.com`, ambit.url.host(input.args.to))"), "such as evil-a.example.com.evil.example ("},
+		{allowIf("regex.match(`^a\\.com|b\\.com$`, ambit.url.host(input.args.to))"), "such as a.com.evil.example ("},
+		{allowIf("regex.match(`^[a-z]+\\.example\\.com`, ambit.url.host(input.args.to))"), "such as a.example.com.evil.example ("},
+		{allowIf("regex.match(`https://docs\\.example\\.com`, input.args.to)"), "such as https://evil.example/?https://docs.example.com ("},
 		{allowIf("regex.match(`(^|\\.)example\\.com$`, ambit.url.host(input.args.to))"), ""},
 		{allowIf("regex.match(`^https://docs\\.example\\.com/`, input.args.to)"), ""},
 		{allowIf("regex.match(`[a-z]+\\.md$`, input.args.to)"), ""},

@@ -85,10 +85,10 @@ func (l *valueLint) neverMatches(name string, terms []*ast.Term, text values.Set
 // allows says that a text in small letters, or in capital letters, may match a pattern.
 func (l *valueLint) allows(name, pattern, fold string) bool {
 	keeps := func(r rune) bool {
-		if fold == "lower" {
-			return unicode.ToLower(r) == r
+		if fold == "upper" {
+			return unicode.ToUpper(r) == r
 		}
-		return unicode.ToUpper(r) == r
+		return unicode.ToLower(r) == r
 	}
 	switch name {
 	case "regex.match":
@@ -198,8 +198,59 @@ func (l *valueLint) unanchored(pattern string, at *ast.Location, text values.Set
 	if anchored(re, syntax.OpBeginText, true) && (url || anchored(re, syntax.OpEndText, false)) {
 		return
 	}
-	l.notes.at("host", at).unsure(at, codeHost, fmt.Sprintf("%q matches inside of other hosts, such as evil-example.com.evil.example", pattern),
+	l.notes.at("host", at).unsure(at, codeHost, fmt.Sprintf("%q matches inside of other hosts%s", pattern, foreign(re, pattern, url)),
 		"begin the pattern with ^ and end it with $, or compare ambit.url.host(...) with a list")
+}
+
+// foreign names a text of another host that a pattern matches: "" where none is found.
+func foreign(re *syntax.Regexp, pattern string, url bool) string {
+	matches, err := regexp.Compile(pattern)
+	if err != nil {
+		return ""
+	}
+	text := sample(re)
+	others := []string{"evil-" + text + ".evil.example", "evil-" + text, text + ".evil.example"}
+	if url {
+		others = []string{"https://evil.example/?" + text}
+	}
+	for _, other := range others {
+		if matches.MatchString(other) {
+			return ", such as " + other
+		}
+	}
+	return ""
+}
+
+// sample returns a text that an expression matches, unless it wants ends that cannot be there.
+func sample(re *syntax.Regexp) string {
+	switch re.Op {
+	case syntax.OpLiteral:
+		return string(re.Rune)
+	case syntax.OpAnyChar, syntax.OpAnyCharNotNL:
+		return "a"
+	case syntax.OpCharClass:
+		for _, r := range "a0.-" {
+			for i := 0; i+1 < len(re.Rune); i += 2 {
+				if re.Rune[i] <= r && r <= re.Rune[i+1] {
+					return string(r)
+				}
+			}
+		}
+		if len(re.Rune) > 0 {
+			return string(re.Rune[0])
+		}
+	case syntax.OpCapture, syntax.OpPlus, syntax.OpAlternate:
+		return sample(re.Sub[0])
+	case syntax.OpRepeat:
+		return strings.Repeat(sample(re.Sub[0]), min(re.Min, 20))
+	case syntax.OpConcat:
+		var b strings.Builder
+		for _, sub := range re.Sub {
+			b.WriteString(sample(sub))
+		}
+		return b.String()
+	}
+	return ""
 }
 
 // ofHosts says that a text is a host or an address, as far as its function or its schema tells.
@@ -305,6 +356,10 @@ func (l *valueLint) formatted(terms []*ast.Term, e *ast.Expr, f *values.Frame) {
 	if n < 0 {
 		return
 	}
+	given := fmt.Sprintf("%d values", n)
+	if n == 1 {
+		given = "one value"
+	}
 	slots := make([]any, n)
 	for i := range slots {
 		slots[i] = slot{}
@@ -325,9 +380,9 @@ func (l *valueLint) formatted(terms []*ast.Term, e *ast.Expr, f *values.Frame) {
 		case strings.Contains(plain, "%!"):
 			note.fine = true
 		case strings.Contains(out, "%!") && strings.Contains(out, "EXTRA"):
-			note.wrong(at, fmt.Sprintf("%v has fewer verbs than the %d values that it is given", format, n), "write a verb, such as %v, for each value")
+			note.wrong(at, fmt.Sprintf("%v has fewer verbs than the %s that it is given", format, given), "write a verb, such as %v, for each value")
 		case strings.Contains(out, "%!"):
-			note.wrong(at, fmt.Sprintf("%v has other verbs than the %d values that it is given: the text would have %s", format, n, out[strings.Index(out, "%!"):][:min(12, len(out)-strings.Index(out, "%!"))]), "give it a value for each verb; write %% for a percent sign")
+			note.wrong(at, fmt.Sprintf("%v has other verbs than the %s that it is given: the text would have %s", format, given, out[strings.Index(out, "%!"):][:min(12, len(out)-strings.Index(out, "%!"))]), "give it a value for each verb; write %% for a percent sign")
 		default:
 			note.fine = true
 		}

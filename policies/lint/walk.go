@@ -132,8 +132,12 @@ func (l *valueLint) call(terms []*ast.Term, e *ast.Expr, f *values.Frame) {
 	name := terms[0].String()
 	if functions.Builtin(name) == nil {
 		if ref, ok := terms[0].Value.(ast.Ref); ok {
-			args := l.passed(terms[1:], e, f)
-			for _, r := range l.Compiler.GetRulesExact(ref) {
+			rules := l.Compiler.GetRulesExact(ref)
+			if len(rules) == 0 {
+				return
+			}
+			args := l.passed(terms[1:], rules, e, f)
+			for _, r := range rules {
 				l.visit(r, args, l.Entering(r, f), f.Depth+1)
 			}
 		}

@@ -2,6 +2,9 @@ package values
 
 import (
 	"encoding/json"
+	"net/url"
+	"slices"
+	"strings"
 
 	"github.com/open-policy-agent/opa/v1/ast"
 	"github.com/open-policy-agent/opa/v1/types"
@@ -44,6 +47,50 @@ var closedResults = map[string][]string{
 
 // idempotent are the functions that return what they return already as it is.
 var idempotent = map[string]bool{"lower": true, "upper": true, "trim_space": true, "trim": true, "trim_left": true, "trim_right": true}
+
+// answering returns, for a function of Ambit that has one spelling of what it answers, the operands of which it answers a
+// text if it ever does. Where it answers other texts of them, these are in its spelling.
+var answering = map[string]func(text string) []string{
+	"ambit.url.scheme": func(text string) []string { return []string{strings.TrimRight(text, ":/") + "://x/"} },
+	"ambit.url.host": func(text string) []string {
+		return []string{text, "https://[" + text + "]/", "https://" + text + "/"}
+	},
+	"ambit.url.path": func(text string) []string {
+		return []string{(&url.URL{Scheme: "https", Host: "x", Path: text}).String()}
+	},
+	"ambit.path.clean": func(text string) []string { return []string{text} },
+	"ambit.path.base":  func(text string) []string { return []string{text} },
+	"ambit.path.ext":   func(text string) []string { return []string{"x" + text, "x." + text} },
+}
+
+// Spelled returns a constant as a function answers it, nil when it answers nothing like it. known is false where the
+// function has no spelling of its own.
+func (a *Analysis) Spelled(m Made, c ast.Value) (spelled ast.Value, known bool) {
+	text, isText := c.(ast.String)
+	if !isText {
+		return nil, false
+	}
+	operands := []string{string(text)}
+	switch of := answering[m.Name]; {
+	case of != nil:
+		operands = of(string(text))
+	case m.Name != "lower" && m.Name != "upper":
+		return nil, false
+	}
+	for _, operand := range operands {
+		t, err := a.Call(m.Name, []*ast.Term{ast.StringTerm(operand)})
+		switch {
+		case err == nil && t == nil:
+			return nil, false // the time for calls is over
+		case err != nil:
+		case t.Value.Compare(c) == 0:
+			return t.Value, true
+		case t.Value.Compare(ast.String("")) != 0:
+			spelled = t.Value
+		}
+	}
+	return spelled, true
+}
 
 // Results returns all that a function can return, when that is known.
 func (a *Analysis) Results(m Made) ([]*ast.Term, bool) {
@@ -147,6 +194,10 @@ func (a *Analysis) Makes(m Made, c *ast.Term) bool {
 // Keeps says that a function leaves a constant as it is: lower does that with a text in small letters, and what it
 // returns has no other parts.
 func (a *Analysis) Keeps(m Made, c *ast.Term) bool {
+	if answering[m.Name] != nil {
+		spelled, known := a.Spelled(m, c.Value)
+		return !known || spelled != nil && spelled.Compare(c.Value) == 0
+	}
 	if !idempotent[m.Name] {
 		return true
 	}
@@ -169,13 +220,13 @@ func (a *Analysis) Keeps(m Made, c *ast.Term) bool {
 	return len(a.Values(m.args[0], m.frame).list) == 0
 }
 
-// Folded says that all that a term can be is the result of lower or upper.
+// Folded says that all that a term can be is the result of a function that makes letters small, or of upper.
 func (s Set) Folded() (Made, bool) {
 	if s.open || len(s.list) != 1 {
 		return Made{}, false
 	}
 	m, ok := s.list[0].(Made)
-	return m, ok && (m.Name == "lower" || m.Name == "upper")
+	return m, ok && slices.Contains([]string{"lower", "upper", "ambit.url.host", "ambit.url.scheme"}, m.Name)
 }
 
 // Kinds returns the kinds of value that a term can have; AnyKind where that is not known.

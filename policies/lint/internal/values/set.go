@@ -63,15 +63,17 @@ func (s Set) PassedBehindNot() Set {
 	return s
 }
 
-// madeOf returns the set as made by a function of what it was called with.
+// madeOf returns the set as made by a function of what it was called with: of an element and constants alone.
 func (s Set) madeOf(args []Set) Set {
+	out := s
 	for _, arg := range args {
-		if arg.of != nil {
-			s.of, s.made, s.not = arg.of, true, arg.not
-			break
+		if _, constant := arg.AllConstants(); arg.of != nil {
+			out.of, out.made, out.not = arg.of, true, arg.not
+		} else if !constant {
+			return s
 		}
 	}
-	return s
+	return out
 }
 
 // Single returns the set as that of one value, which no loop gives.
