@@ -40,15 +40,15 @@ func printImport(w io.Writer, name string, r *importer.Result) {
 		if c.Narrows {
 			narrows = " (narrows)"
 		}
-		fmt.Fprintf(w, "note: %s:%d:%d: tool %s: %s: %s: %s%s\n", name, c.Pos.Line, c.Pos.Col,
-			cmdutil.Quote(c.Tool), terminal.Escape(c.Pointer), c.Kind, terminal.Escape(c.Text), narrows)
+		fmt.Fprintf(w, "note: %s:%d:%d: tool %s: %s%s: %s%s\n", name, c.Pos.Line, c.Pos.Col,
+			cmdutil.Quote(c.Tool), atPointer(c.Pointer), c.Kind, terminal.Escape(c.Text), narrows)
 	}
 	for _, tool := range r.Stay {
 		fmt.Fprintf(w, "note: tool %s is not in the source, and stays\n", cmdutil.Quote(tool))
 	}
 	for _, l := range r.Left {
-		fmt.Fprintf(w, "error: %s:%d:%d: tool %s is left out: %s: %s\n", name, l.Pos.Line, l.Pos.Col,
-			cmdutil.Quote(l.Tool), terminal.Escape(l.Pointer), terminal.Escape(l.Reason))
+		fmt.Fprintf(w, "error: %s:%d:%d: tool %s is left out: %s%s\n", name, l.Pos.Line, l.Pos.Col,
+			cmdutil.Quote(l.Tool), atPointer(l.Pointer), terminal.Escape(l.Reason))
 		if l.Hint != "" {
 			fmt.Fprintf(w, "hint: %s\n", terminal.Escape(l.Hint))
 		}
@@ -57,6 +57,14 @@ func printImport(w io.Writer, name string, r *importer.Result) {
 		fmt.Fprintf(w, "error: %s:%d:%d: nextCursor: the answer is one page of several, and the tools of the others are missing\n", name, r.More.Line, r.More.Col)
 		fmt.Fprintln(w, `hint: write the tools of all pages into one list, as {"tools": [...]}`)
 	}
+}
+
+// atPointer is a pointer before what is said of its place; nothing for that of the tool as a whole.
+func atPointer(pointer string) string {
+	if pointer == "" {
+		return ""
+	}
+	return terminal.Escape(pointer) + ": "
 }
 
 // An importEntry is a change or a tool that is left out, as --json prints it.
