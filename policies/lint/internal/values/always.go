@@ -51,7 +51,7 @@ func (a *Analysis) alwaysVar(v ast.Var, f *Frame) bool {
 	defer delete(a.asked, v)
 	s := a.scopeOf(f.Rule)
 	if len(s.params[v]) > 0 {
-		return a.certain(a.Values(ast.NewTerm(v), f))
+		return f.Args == nil || a.certain(a.Values(ast.NewTerm(v), f)) // without arguments: the caller has them
 	}
 	return len(s.locals[v]) > 0 && !slices.ContainsFunc(s.locals[v], func(d definition) bool { return d.index || d.sure == nil || !d.sure(f) })
 }
