@@ -6,8 +6,13 @@ import "slices"
 // an object may be of another branch of the union too, in which the schema itself allows null there.
 func (w *rewriter) ambiguous(root *object) {
 	a := &ambiguity{w: w, reader: reader{root: root, made: w.made, tuples: w.tuples}, walked: map[*object]bool{}, compared: map[[2]*object]bool{}, both: map[[2]*object]bool{}}
-	a.walk(root)
+	if a.walk(root); a.pairs > maxPairs {
+		w.noteAt("", "anyOf", Refused, "its unions have too many branches to find those that null may belong to")
+	}
 }
+
+// maxPairs bounds how many pairs of branches are compared.
+const maxPairs = 1_000_000
 
 type ambiguity struct {
 	w        *rewriter
@@ -15,6 +20,7 @@ type ambiguity struct {
 	walked   map[*object]bool
 	compared map[[2]*object]bool
 	both     map[[2]*object]bool // what meet is asked of, and its answers
+	pairs    int                 // that were compared
 }
 
 // walk looks at the unions of a schema and of all in it.
@@ -26,6 +32,9 @@ func (a *ambiguity) walk(node *object) {
 	branches := a.reader.expand([]*object{node})
 	for i, x := range branches {
 		for _, y := range branches[:i] {
+			if a.pairs++; a.pairs > maxPairs {
+				return
+			}
 			if a.meet(x, y) {
 				a.compare(x, y)
 			}
@@ -78,6 +87,9 @@ func (a *ambiguity) compare(x, y *object) {
 func (a *ambiguity) each(x, y *object) {
 	for _, in := range a.reader.expand([]*object{x}) {
 		for _, other := range a.reader.expand([]*object{y}) {
+			if a.pairs++; a.pairs > maxPairs {
+				return
+			}
 			if in != other && a.meet(in, other) {
 				a.compare(in, other)
 			}

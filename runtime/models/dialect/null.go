@@ -2,23 +2,49 @@ package dialect
 
 import "slices"
 
-// sourceAdmitsNull reports whether a schema that is not rewritten allows null. depth is how many
-// schemas led to it: one that refers to itself only allows nothing.
-func (w *rewriter) sourceAdmitsNull(v any, depth int) bool {
-	s, ok := v.(*object)
-	if !ok || depth > maxDepth {
-		return v == true
-	}
-	admits := func(v any) bool { return w.sourceAdmitsNull(v, depth+1) }
-	if target, _ := w.target(s); target != nil && !admits(target) {
-		return false
-	}
-	for _, keyword := range []string{"anyOf", "oneOf"} {
-		if s.has(keyword) && !slices.ContainsFunc(s.list(keyword), admits) {
+// sourceAdmitsNull reports whether a schema that is not rewritten allows null. One that refers to itself only
+// allows nothing.
+func (w *rewriter) sourceAdmitsNull(v any) bool {
+	for { // until no more schemas are found to allow it: one that was asked for while it was answered said no
+		round := nulls{w: w, asked: map[*object]bool{}}
+		if round.admits(v) {
+			return true
+		}
+		if !round.found {
 			return false
 		}
 	}
-	if slices.ContainsFunc(s.list("allOf"), func(v any) bool { return !admits(v) }) {
+}
+
+// A nulls asks schemas once each whether they allow null.
+type nulls struct {
+	w     *rewriter
+	asked map[*object]bool
+	found bool // one that was not known to
+}
+
+func (n *nulls) admits(v any) bool {
+	s, ok := v.(*object)
+	if !ok || n.w.null[s] || n.asked[s] {
+		return v == true || ok && n.w.null[s]
+	}
+	n.asked[s] = true
+	if n.says(s) {
+		n.w.null[s], n.found = true, true
+	}
+	return n.w.null[s]
+}
+
+func (n *nulls) says(s *object) bool {
+	if target, _ := n.w.target(s); target != nil && !n.admits(target) {
+		return false
+	}
+	for _, keyword := range []string{"anyOf", "oneOf"} {
+		if s.has(keyword) && !slices.ContainsFunc(s.list(keyword), n.admits) {
+			return false
+		}
+	}
+	if slices.ContainsFunc(s.list("allOf"), func(v any) bool { return !n.admits(v) }) {
 		return false
 	}
 	if values, ok := s.literals(); ok && !slices.Contains(values, nil) {
@@ -31,7 +57,7 @@ func (w *rewriter) sourceAdmitsNull(v any, depth int) bool {
 // leaveOut returns the schema of a member that may be left out: nullable, since a strict schema of
 // OpenAI has all its members. in is the object that has the member, at the place where it is declared.
 func (w *rewriter) leaveOut(node, in *object, at, name string) *object {
-	if w.admitsNull(node, nil) {
+	if w.admitsNull(node, map[string]bool{}) {
 		w.noteAt(at, "required", Changed, "the member cannot be left out: null is null, as the schema says")
 		return node
 	}
@@ -65,18 +91,19 @@ func (w *rewriter) leaveOut(node, in *object, at, name string) *object {
 	return out
 }
 
-// admitsNull reports whether a rewritten schema allows null.
-func (w *rewriter) admitsNull(node *object, seen []string) bool {
+// admitsNull reports whether a rewritten schema allows null. seen are the references that were followed.
+func (w *rewriter) admitsNull(node *object, seen map[string]bool) bool {
 	if ref := node.text("$ref"); ref != "" {
-		if slices.Contains(seen, ref) {
+		if seen[ref] {
 			return false
 		}
+		seen[ref] = true
 		if def := w.definition(ref); def != nil {
-			return w.admitsNull(def, append(seen, ref))
+			return w.admitsNull(def, seen)
 		}
 		for target, name := range w.defined { // it is being rewritten: its source says
 			if refTo(name) == ref {
-				return w.sourceAdmitsNull(target, 0)
+				return w.sourceAdmitsNull(target)
 			}
 		}
 		return false

@@ -114,6 +114,22 @@ func (w *rewriter) reference(s *object) *object {
 	return w.bare(s)
 }
 
+// alone returns the reference of s without what stands beside it, which a schema is too large for that it would
+// have to be replaced in. A strict schema closes objects, so that it cannot leave out more than annotations.
+func (w *rewriter) alone(s *object) *object {
+	for _, m := range s.members {
+		switch {
+		case m.name == "$ref" || m.name == "$defs" || m.name == "definitions":
+		case !annotates(m.name) && w.d.strict():
+			w.tooLarge()
+			return made()
+		default:
+			w.note(s, m.name, Dropped, "the schema is too large to say it beside a reference")
+		}
+	}
+	return w.bare(s)
+}
+
 // bare returns the reference of s alone, which leads to a target. It defines what it refers to.
 func (w *rewriter) bare(s *object) *object {
 	target, _ := w.target(s)

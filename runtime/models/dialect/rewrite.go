@@ -5,9 +5,11 @@ import (
 	"slices"
 )
 
-// maxNodes bounds a rewritten schema: references are replaced by what they lead to in some places,
-// and a hostile schema could double with each.
-const maxNodes = 50_000
+// References are replaced by what they lead to in some places, and a schema could double with each.
+const (
+	maxNodes  = 50_000 // of a rewritten schema
+	maxCopies = 5_000  // nodes in what replaced references: after that a reference stays alone
+)
 
 // A rewriter rewrites one schema into a strict dialect or that of Gemini.
 type rewriter struct {
@@ -23,10 +25,12 @@ type rewriter struct {
 	names    map[string]bool    // in defs
 	inlining []*object          // references that are being replaced by what they lead to
 
+	null     map[*object]bool // schemas of the source that are known to allow null
 	made     map[*object]map[string]string
 	tuples   map[*object][]*object
 	nullable []string
 	nodes    int
+	copies   int
 	optional int
 	unions   int
 }
@@ -34,7 +38,7 @@ type rewriter struct {
 func newRewriter(source *object, d Dialect) *rewriter {
 	return &rewriter{
 		d: d, source: source, index: newIndex(source), noted: map[Note]bool{}, defined: map[*object]string{}, names: map[string]bool{},
-		made: map[*object]map[string]string{}, tuples: map[*object][]*object{},
+		null: map[*object]bool{}, made: map[*object]map[string]string{}, tuples: map[*object][]*object{},
 	}
 }
 
@@ -73,6 +77,10 @@ func (w *rewriter) refused() bool {
 	return slices.ContainsFunc(w.notes, func(n Note) bool { return n.Effect == Refused })
 }
 
+func (w *rewriter) tooLarge() {
+	w.noteAt("", "$ref", w.atWorst(Dropped), "the schema is too large")
+}
+
 // root rewrites the whole schema.
 func (w *rewriter) root() *object {
 	s := w.spread(w.flatten(w.source, true))
@@ -91,7 +99,7 @@ func (w *rewriter) root() *object {
 	}
 	w.checkLimits(out)
 	w.checkNames(s)
-	if len(w.made) > 0 {
+	if len(w.made) > 0 && !w.refused() {
 		w.ambiguous(out)
 	}
 	return out
@@ -108,8 +116,11 @@ func (w *rewriter) never(s *object) {
 func (w *rewriter) node(v any, at string) *object {
 	w.nodes++
 	if w.nodes > maxNodes || len(w.inlining) > maxDepth {
-		w.noteAt("", "$ref", w.atWorst(Dropped), "the schema is too large")
+		w.tooLarge()
 		return made()
+	}
+	if len(w.inlining) > 0 {
+		w.copies++
 	}
 	s, ok := v.(*object)
 	if !ok {
@@ -123,6 +134,9 @@ func (w *rewriter) node(v any, at string) *object {
 	}
 	if out := w.reference(s); out != nil {
 		return out
+	}
+	if target, _ := w.target(s); target != nil && w.copies > maxCopies {
+		return w.alone(s)
 	}
 	before := len(w.inlining)
 	s = w.flatten(s, false)

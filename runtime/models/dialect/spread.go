@@ -107,7 +107,7 @@ func (w *rewriter) alternative(branch any, depth int) ([]*object, bool) {
 		}
 		return nil, true
 	}
-	if depth > maxDepth {
+	if w.nodes++; depth > maxDepth || w.nodes > maxNodes {
 		return nil, false
 	}
 	before := len(w.inlining)
@@ -276,9 +276,9 @@ func (w *rewriter) gathered(g *gathering, keyword, name string) (member, bool) {
 		return member{}, false
 	}
 	out := w.any(variants)
-	if w.d == OpenAIStrict && !slices.Contains(g.required, name) && w.sourceAdmitsNull(out.value, 0) {
+	if w.d == OpenAIStrict && !slices.Contains(g.required, name) && w.sourceAdmitsNull(out.value) {
 		for i, m := range variants {
-			if !w.sourceAdmitsNull(m.value, 0) && !slices.Contains(in[i].strings("required"), name) || len(variants) < len(g.all) {
+			if !w.sourceAdmitsNull(m.value) && !slices.Contains(in[i].strings("required"), name) || len(variants) < len(g.all) {
 				w.refuse(g.s, keyword, "the member %.40q may be null in one alternative, and has to be left out in another", name)
 				break
 			}

@@ -170,41 +170,78 @@ func made(pairs ...any) *object {
 }
 
 // MarshalJSON returns o with its members in their order.
-func (o *object) MarshalJSON() ([]byte, error) {
-	b := []byte{'{'}
-	for i, m := range o.members {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		name, err := encode(m.name)
-		if err != nil {
-			return nil, err
-		}
-		value, err := encode(m.value)
-		if err != nil {
-			return nil, err
-		}
-		b = append(append(append(b, name...), ':'), value...)
-	}
-	return append(b, '}'), nil
-}
+func (o *object) MarshalJSON() ([]byte, error) { return encode(o) }
 
 // encode returns v as JSON that keeps <, > and &.
 func encode(v any) ([]byte, error) {
 	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(v); err != nil {
+	if err := write(&b, v); err != nil {
 		return nil, err
 	}
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
+	return b.Bytes(), nil
+}
+
+// write adds v to b as JSON, in time that is linear in its size.
+func write(b *bytes.Buffer, v any) error {
+	switch x := v.(type) {
+	case *object:
+		if x == nil {
+			break
+		}
+		b.WriteByte('{')
+		for i, m := range x.members {
+			if i > 0 {
+				b.WriteByte(',')
+			}
+			if err := write(b, m.name); err != nil {
+				return err
+			}
+			b.WriteByte(':')
+			if err := write(b, m.value); err != nil {
+				return err
+			}
+		}
+		b.WriteByte('}')
+		return nil
+	case []any:
+		if x == nil {
+			break
+		}
+		b.WriteByte('[')
+		for i, v := range x {
+			if i > 0 {
+				b.WriteByte(',')
+			}
+			if err := write(b, v); err != nil {
+				return err
+			}
+		}
+		b.WriteByte(']')
+		return nil
+	}
+	e := json.NewEncoder(b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		return err
+	}
+	b.Truncate(b.Len() - 1) // the end of the line
+	return nil
 }
 
 // equal reports whether two values are the same JSON value. The order of members counts.
 func equal(a, b any) bool {
-	x, errX := encode(a)
-	y, errY := encode(b)
-	return errX == nil && errY == nil && bytes.Equal(x, y) || reflect.DeepEqual(a, b)
+	switch x := a.(type) {
+	case *object:
+		y, ok := b.(*object)
+		if !ok || x == nil || y == nil {
+			return ok && x == y
+		}
+		return x == y || slices.EqualFunc(x.members, y.members, func(m, n member) bool { return m.name == n.name && equal(m.value, n.value) })
+	case []any:
+		y, ok := b.([]any)
+		return ok && slices.EqualFunc(x, y, equal)
+	}
+	return reflect.DeepEqual(a, b)
 }
 
 const (
