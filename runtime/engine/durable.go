@@ -44,7 +44,7 @@ func (s *Session) record(kind string) {
 		return
 	}
 	cfg := s.cfg.Load()
-	s.exec.log.Add(entry.Session(kind, s.exec.sched.Now(), s.id, cfg.Principal, *cfg.Setup()), nil)
+	s.exec.log.Add(entry.Session(kind, s.exec.sched.Now(), s.id, cfg.Principal, *cfg.setup()), nil)
 }
 
 // recordConsent records a change of grants or requests that belongs to no call, and returns when

@@ -56,7 +56,7 @@ func NewExecutor(reg *runtime.Registry, policy runtime.Policy, opts ...Option) (
 		return nil, err
 	}
 	var err error
-	if e.processes, err = processes.Open(e.tools, &e.sched, e.config); err != nil {
+	if e.processes, err = processes.Open(e.tools, &e.sched, processes.Config(e.config)); err != nil {
 		return nil, err
 	}
 	compiled, err := ruleinput.Compile(tools.Specs(e.tools), e.reminders)

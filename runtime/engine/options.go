@@ -5,13 +5,13 @@ import (
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/action"
-	"github.com/ambit-tools/ambit/runtime/internal/processes"
 	"github.com/ambit-tools/ambit/runtime/internal/ruleinput"
 	"github.com/ambit-tools/ambit/runtime/internal/tap"
 	"github.com/ambit-tools/ambit/runtime/internal/tools"
 	"github.com/ambit-tools/ambit/runtime/internal/transaction"
 	"github.com/ambit-tools/ambit/runtime/journal"
 	"github.com/ambit-tools/ambit/runtime/operator"
+	"github.com/ambit-tools/ambit/runtime/process"
 )
 
 // WithArtifacts sets the store for outputs that are longer than the artifact declaration of their
@@ -66,7 +66,15 @@ func WithPolicyTimeout(d time.Duration) Option {
 }
 
 // A ProcessConfig is what tools that are commands get from the host.
-type ProcessConfig = processes.Config
+type ProcessConfig struct {
+	Runner    process.Runner
+	Workspace string                           // an absolute folder that commands read; empty: none
+	Protected []string                         // paths that no command may reach, such as the store
+	Caches    string                           // the folder in which each tool has one for its caches; empty: none
+	Spool     string                           // the folder for what processes write, until their end is recorded; empty: it is lost with the agent
+	Variable  func(name string) (string, bool) // of the host, such as os.LookupEnv
+	Processes int                              // how many run at once; 0: 5
+}
 
 // WithProcesses sets what runs the tools that are commands. NewExecutor refuses such tools without a
 // runner, and when one lacks something on this host, such as its program. The default is wrong when a

@@ -122,7 +122,7 @@ func (e *Executor) readJournal(ctx context.Context, parts *recovery.Parts) (*his
 func (s *Session) restore(of *history.Session) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.cfg.Store(session.ConfigOf(of))
+	s.cfg.Store(configOf(of))
 	s.memory.Restore(of)
 }
 

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/internal/facts"
 	"github.com/ambit-tools/ambit/runtime/internal/metadata"
@@ -14,7 +15,15 @@ import (
 )
 
 // A RunConfig describes a Run, or a part of one.
-type RunConfig = session.RunConfig
+type RunConfig struct {
+	ID string // empty: one is made
+
+	// Metadata is added to that of every call, whose own members go before. No policy sees it. It is
+	// copied, and recorded with the run and with each call. Its member request_id, the id of the
+	// caller's own request, is in every event, span and webhook. It has at most 64 members and 8 KiB,
+	// a request_id at most 256 bytes.
+	Metadata map[string]string
+}
 
 // A Run is one request of a user, handled to its end: the calls of all turns that it took.
 // WithPrincipal and Child return other views of the same run.
@@ -31,7 +40,17 @@ type Run struct {
 type runNode = session.Node[*call]
 
 // A RunStatus describes the state of a run.
-type RunStatus = session.Status
+type RunStatus struct {
+	ID          string           `json:"run"`
+	State       runtime.RunState `json:"state"`
+	Invocations map[string]int   `json:"invocations"`            // by tool: slots in use, of this agent and principal; tools with none are omitted
+	Succeeded   []string         `json:"succeeded"`              // tools with a success that was not undone, in registration order
+	Active      int              `json:"active"`                 // calls without an outcome
+	Waiting     []string         `json:"waiting,omitempty"`      // calls that wait for consent
+	PendingExit []string         `json:"pending_exit,omitempty"` // required tools that are open, in registration order
+	Reminders   int              `json:"reminders,omitempty"`    // given to a model that stopped
+	Reminder    string           `json:"reminder,omitempty"`     // for the model, from ModelStopped
+}
 
 // ID returns the id of r.
 func (r *Run) ID() string {
@@ -104,10 +123,19 @@ func (r *Run) currentFacts() *facts.Snapshot {
 }
 
 // A TurnConfig describes a Turn.
-type TurnConfig = session.TurnConfig
+type TurnConfig struct {
+	Budget      time.Duration // for all calls of the turn together; 0: none, negative: used up
+	Cap         time.Duration // for each attempt of a call, where its tool declares a longer deadline; 0: none, negative: used up, as by Budget
+	ConsentWait time.Duration // how long a caller waits for consent before its call is pending; 0: not at all
+}
 
-// A Verdict is the result of WhatIf.
-type Verdict = session.Verdict
+// A Verdict is the result of WhatIf: what would become of a call.
+type Verdict struct {
+	Runs     bool             // the handler would be started
+	Outcome  runtime.Outcome  // the refusal, when the handler would not be started
+	Decision runtime.Decision // of the policy; zero when it was not evaluated
+	Input    []byte           // JSON of the arguments of the handler; nil when the input is invalid, or was not read
+}
 
 // A Turn is one message of the model and its calls. The zero value denies them.
 type Turn struct {

@@ -29,7 +29,7 @@ func (r *Run) Status() RunStatus {
 // status is Status. The session's lock is held.
 func (r *Run) status() RunStatus {
 	if r.node.Final != nil {
-		return *r.node.Final
+		return RunStatus(*r.node.Final)
 	}
 	st := RunStatus{ID: r.id}
 	in := r.session.memory.Rules().Status(r.id)
@@ -134,7 +134,7 @@ func (r *Run) end() {
 	if s.memory.Rules().RunState(r.id) == rules.RunIncomplete {
 		st.State = runtime.RunIncomplete
 	}
-	r.node.Final = &st
+	r.node.Final = (*session.Status)(&st)
 	if s.memory.CloseRun(s.exec.instant(s.exec.sched.Now()), r.id) {
 		s.recordRun(journal.KindRunClosed, r.id, r.node)
 	}

@@ -2,13 +2,16 @@ package engine
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"sync/atomic"
 
 	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/internal/deadline"
+	"github.com/ambit-tools/ambit/runtime/internal/history"
 	"github.com/ambit-tools/ambit/runtime/internal/lockorder"
 	"github.com/ambit-tools/ambit/runtime/internal/metadata"
 	"github.com/ambit-tools/ambit/runtime/internal/recall"
@@ -20,7 +23,49 @@ import (
 )
 
 // A SessionConfig describes a Session. It is copied.
-type SessionConfig = session.Config
+type SessionConfig struct {
+	ID           string // empty: one is made
+	Principal    string // the principal of the calls
+	Capabilities []string
+	Behavior     string            // the current behavior of the agent; empty: none
+	Modes        map[string]string // name of a mode to its value
+
+	// Rebind lets a session go on under another principal than before. What it has recorded stays with the principals of
+	// its calls.
+	Rebind bool
+}
+
+// clean returns a copy of c with an id, in valid UTF-8.
+func (c SessionConfig) clean() SessionConfig {
+	c.Capabilities, c.Modes = slices.Clone(c.Capabilities), maps.Clone(c.Modes)
+	if c.ID, c.Principal = wording.ValidUTF8(c.ID), wording.ValidUTF8(c.Principal); c.ID == "" {
+		c.ID = rand.Text()
+	}
+	return c
+}
+
+// check returns why no session can have the configuration.
+func (c *SessionConfig) check() error {
+	return errors.Join(wording.Check("the id of a session", c.ID, wording.MaxID), wording.Check("the principal of a session", c.Principal, wording.MaxName))
+}
+
+// equal reports whether two configurations are equal.
+func (c *SessionConfig) equal(of *SessionConfig) bool {
+	return c.ID == of.ID && c.Principal == of.Principal && c.Behavior == of.Behavior &&
+		slices.Equal(c.Capabilities, of.Capabilities) && maps.Equal(c.Modes, of.Modes)
+}
+
+// setup returns the record form of c, without id and principal.
+func (c *SessionConfig) setup() *journal.Setup {
+	return &journal.Setup{Behavior: c.Behavior, Modes: c.Modes, Capabilities: c.Capabilities}
+}
+
+// configOf returns how a session was configured last.
+func configOf(of *history.Session) *SessionConfig {
+	return &SessionConfig{
+		ID: of.ID, Principal: of.Principal, Behavior: of.Setup.Behavior, Modes: of.Setup.Modes, Capabilities: of.Setup.Capabilities,
+	}
+}
 
 // A Session is a principal's long-lived conversation. It, or its journal, retains the outcome of every call that was
 // made in it, so that a call that is repeated under its id is answered and not run. A session needs
@@ -55,8 +100,8 @@ type callRecord = session.Record[*call]
 // A session whose id has more than 8 KiB, or whose principal more than 256 bytes, starts no runs: StartRun says why,
 // and so does the error handler.
 func (e *Executor) Session(cfg SessionConfig) *Session {
-	cfg = cfg.Clean()
-	if err := cfg.Check(); err != nil {
+	cfg = cfg.clean()
+	if err := cfg.check(); err != nil {
 		if e != nil && e.engine != nil {
 			e.report(&action.CallError{Err: err})
 		}
@@ -82,7 +127,7 @@ func (e *Executor) Session(cfg SessionConfig) *Session {
 			cfg.ID, was.Principal, cfg.Principal)
 		e.report(&action.CallError{SessionID: cfg.ID, Err: err})
 		return &Session{exec: e, id: cfg.ID, refused: err, of: s}
-	case fresh || !was.Equal(&cfg):
+	case fresh || !was.equal(&cfg):
 		s.cfg.Store(&cfg)
 		s.record(journal.KindSessionOpened)
 	}

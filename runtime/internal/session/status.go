@@ -2,7 +2,7 @@ package session
 
 import "github.com/ambit-tools/ambit/runtime"
 
-// A Status describes the state of a run.
+// A Status describes the state of a run. The fields are those of engine.RunStatus.
 type Status struct {
 	ID          string           `json:"run"`
 	State       runtime.RunState `json:"state"`
@@ -13,12 +13,4 @@ type Status struct {
 	PendingExit []string         `json:"pending_exit,omitempty"` // required tools that are open, in registration order
 	Reminders   int              `json:"reminders,omitempty"`    // given to a model that stopped
 	Reminder    string           `json:"reminder,omitempty"`     // for the model, from ModelStopped
-}
-
-// A Verdict is what would become of a call.
-type Verdict struct {
-	Runs     bool             // the handler would be started
-	Outcome  runtime.Outcome  // the refusal, when the handler would not be started
-	Decision runtime.Decision // of the policy; zero when it was not evaluated
-	Input    []byte           // JSON of the arguments of the handler; nil when the input is invalid, or was not read
 }
