@@ -42,6 +42,7 @@ func TestRulesWithTwoValues(t *testing.T) {
 		{two(big, `default limit := 5`, `limit := 6 if input.args.urgent`), ""},
 		{two(big, `limit := 5 if input.args.urgent`, `limit := 6 if not input.args.urgent`), ""},
 		{two(big, `limit := 5 if input.args.amount > 3`, `limit := 6 if input.args.amount <= 3`), ""},
+		{two(big, `limit := 5 if input.args.amount > 1`, `limit := 6 if input.args.amount > 2`), ""}, // docs/policies.md: conditions that are not the same are not compared
 		{two(big, `limit := 5 if input.args.currency == "EUR"`, `limit := 6 if input.args.currency == "USD"`), ""},
 		{two(big, `limit := 5 if input.args.urgent else := 6`), ""},
 		{two(big, `limit := 5 if input.tool.name == "pay"`, `limit := 6 if input.tool.name != "pay"`), ""},
