@@ -59,7 +59,7 @@ func BenchmarkPage(b *testing.B) {
 // served returns the size of the text that the handler serves.
 func served(m *metrics.Metrics) int {
 	w := httptest.NewRecorder()
-	m.Handler(stats{}).ServeHTTP(w, httptest.NewRequest("GET", "/metrics", nil))
+	m.Handler(figures{}).ServeHTTP(w, httptest.NewRequest("GET", "/metrics", nil))
 	return w.Body.Len()
 }
 

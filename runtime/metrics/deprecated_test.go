@@ -26,7 +26,7 @@ func TestDeprecatedCalls(t *testing.T) {
 	m := metrics.New(reg)
 	exec, err := engine.NewExecutor(reg, runtime.PolicyFunc(policy), engine.WithCounter(m))
 	require.NoError(t, err)
-	none := string(m.AppendText(nil, exec.Stats()))
+	none := text(t, m, exec)
 	assert.NotContains(t, none, "\nambit_deprecated_calls_total{")
 
 	run, err := exec.Session(engine.SessionConfig{ID: "s", Principal: "even"}).StartRun(t.Context(), engine.RunConfig{})
@@ -38,9 +38,9 @@ func TestDeprecatedCalls(t *testing.T) {
 	require.Equal(t, runtime.Failed, failed.Kind)
 	require.NoError(t, run.Close(t.Context()))
 
-	text := string(m.AppendText(nil, exec.Stats()))
-	assert.Contains(t, text, "# TYPE ambit_deprecated_calls_total counter\nambit_deprecated_calls_total{tool=\"read\"} 3\n#")
-	assert.Equal(t, 1, strings.Count(text, "\nambit_deprecated_calls_total{"))
+	page := text(t, m, exec)
+	assert.Contains(t, page, "# TYPE ambit_deprecated_calls_total counter\nambit_deprecated_calls_total{tool=\"read\"} 3\n#")
+	assert.Equal(t, 1, strings.Count(page, "\nambit_deprecated_calls_total{"))
 	doc, err := m.JSON(exec.Stats())
 	require.NoError(t, err)
 	assert.Contains(t, string(doc), `{"tool":"read","deprecated":true,`)

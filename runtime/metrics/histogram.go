@@ -94,14 +94,16 @@ func (h *histogram) summarize(s *summary) {
 	}
 }
 
-// upTo returns for each bound how many durations were at most that long.
-func (s *summary) upTo() (counts [bounds]uint64) {
+// upTo returns for each bound, in seconds, how many durations were at most that long. They were counted in
+// units of scale nanoseconds.
+func (s *summary) upTo(scale time.Duration) map[float64]uint64 {
+	counts := make(map[float64]uint64, bounds)
 	n, next := uint64(0), 0
-	for i := range counts {
+	for i := range bounds {
 		for end := (belowFirst + i) * perOctave; next < end; next++ {
 			n += s.buckets[next]
 		}
-		counts[i] = n
+		counts[bound(i, scale)] = n
 	}
 	return counts
 }

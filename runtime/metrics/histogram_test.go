@@ -48,7 +48,7 @@ func TestQuantiles(t *testing.T) {
 					}
 					return 1
 				})
-				assert.EqualValues(t, at, s.upTo()[i], "durations up to %v s", bound(i, 1))
+				assert.EqualValues(t, at, s.upTo(1)[bound(i, 1)], "durations up to %v s", bound(i, 1))
 			}
 		})
 	}
@@ -64,9 +64,9 @@ func TestPlaces(t *testing.T) {
 			above.observe(exact+1, scale)
 			var s summary
 			below.summarize(&s)
-			assert.EqualValues(t, 1, s.upTo()[i], "%v in units of %d ns", exact, scale)
+			assert.EqualValues(t, 1, s.upTo(scale)[bound(i, scale)], "%v in units of %d ns", exact, scale)
 			above.summarize(&s)
-			assert.EqualValues(t, 0, s.upTo()[i], "%v in units of %d ns", exact+1, scale)
+			assert.EqualValues(t, 0, s.upTo(scale)[bound(i, scale)], "%v in units of %d ns", exact+1, scale)
 		}
 	}
 	last := 0

@@ -6,15 +6,21 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
 	"github.com/ambit-tools/ambit/runtime"
 )
 
 // A Source is an executor, as far as metrics are concerned.
 type Source interface{ Stats() runtime.Stats }
 
-// Handler serves the metrics of an executor: as JSON to a request that accepts application/json, and as
-// text to all other requests. It has no authentication.
+// Handler serves the metrics of an executor: as JSON to a request that accepts application/json, and to
+// all other requests in the format of Prometheus that they accept, by default text. It has no authentication.
 func (m *Metrics) Handler(of Source) http.Handler {
+	registry := prometheus.NewRegistry()
+	registry.MustRegister(m.Collector(of))
+	page := promhttp.HandlerFor(registry, promhttp.HandlerOpts{})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodGet && r.Method != http.MethodHead {
 			w.Header().Set("Allow", "GET, HEAD")
@@ -23,20 +29,17 @@ func (m *Metrics) Handler(of Source) http.Handler {
 		}
 		w.Header().Set("Cache-Control", "no-store")
 		w.Header().Set("X-Content-Type-Options", "nosniff")
-		w.Header().Set("Vary", "Accept")
-		if strings.Contains(r.Header.Get("Accept"), "application/json") {
-			text, err := m.JSON(of.Stats())
-			if err != nil {
-				http.Error(w, "the metrics cannot be encoded", http.StatusInternalServerError)
-				return
-			}
-			w.Header().Set("Content-Type", "application/json")
-			_, _ = w.Write(text)
+		w.Header().Set("Vary", "Accept, Accept-Encoding")
+		if !strings.Contains(r.Header.Get("Accept"), "application/json") {
+			page.ServeHTTP(w, r)
 			return
 		}
-		w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
-		text := m.AppendText(make([]byte, 0, m.size.Load()), of.Stats())
-		m.size.Store(int64(len(text)) + 1024)
+		text, err := m.JSON(of.Stats())
+		if err != nil {
+			http.Error(w, "the metrics cannot be encoded", http.StatusInternalServerError)
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
 		_, _ = w.Write(text)
 	})
 }

@@ -22,8 +22,7 @@ const (
 type Metrics struct {
 	names []string // of the tools, by their position in the registry, and Unknown
 	tools []tool
-	old   []int        // positions of the deprecated tools
-	size  atomic.Int64 // of the text that was served last, in bytes
+	old   []int // positions of the deprecated tools
 }
 
 // A tool holds the counts of the calls of one tool. What few tools have is made when it is first counted.

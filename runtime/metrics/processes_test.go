@@ -20,7 +20,7 @@ func TestUsageOfProcesses(t *testing.T) {
 	exec, m, _ := open(t)
 	work(t, exec, 100)
 	stats := exec.Stats()
-	before := string(m.AppendText(nil, stats))
+	before := text(t, m, figures(stats))
 	assert.NotRegexp(t, `(?m)^ambit_process_`, before, "no command has run")
 	stats.Processes = []process.Running{{Session: secret, Call: secret, Tool: "read", ID: process.ProcessID{PID: 77, Mark: secret}}}
 	stats.Usage = map[string]process.Usage{
@@ -28,20 +28,20 @@ func TestUsageOfProcesses(t *testing.T) {
 		"write": {User: time.Second},
 		"gone":  {User: time.Hour}, // no name of the registry
 	}
-	text := string(m.AppendText(nil, stats))
+	page := text(t, m, figures(stats))
 	assert.Equal(t, []string{
-		`ambit_process_cpu_seconds_total{tool="read",mode="user"} 1.5`,
-		`ambit_process_cpu_seconds_total{tool="write",mode="user"} 1`,
-		`ambit_process_cpu_seconds_total{tool="read",mode="system"} 0.25`,
-		`ambit_process_peak_memory_bytes{tool="read"} 3221225472`,
-		`ambit_process_memory_bytes{tool="read"} 1048576`,
-		`ambit_process_tasks{tool="read"} 3`,
+		`ambit_process_cpu_seconds_total{mode="system",tool="read"} 0.25`,
+		`ambit_process_cpu_seconds_total{mode="user",tool="read"} 1.5`,
+		`ambit_process_cpu_seconds_total{mode="user",tool="write"} 1`,
+		`ambit_process_memory_bytes{tool="read"} 1.048576e+06`,
+		`ambit_process_peak_memory_bytes{tool="read"} 3.221225472e+09`,
 		`ambit_process_read_bytes_total{tool="read"} 512`,
+		`ambit_process_tasks{tool="read"} 3`,
 		`ambit_process_written_bytes_total{tool="read"} 1024`,
-	}, regexp.MustCompile(`(?m)^ambit_process_.*$`).FindAllString(text, -1))
-	assert.Contains(t, text, "\nambit_commands_running 1\n")
-	assert.Equal(t, 1, strings.Count(text, "# TYPE ambit_process_cpu_seconds_total counter"))
-	assert.NotContains(t, text, secret)
+	}, regexp.MustCompile(`(?m)^ambit_process_.*$`).FindAllString(page, -1))
+	assert.Contains(t, page, "\nambit_commands_running 1\n")
+	assert.Equal(t, 1, strings.Count(page, "# TYPE ambit_process_cpu_seconds_total counter"))
+	assert.NotContains(t, page, secret)
 
 	doc, err := m.JSON(stats)
 	require.NoError(t, err)
@@ -64,7 +64,7 @@ func TestUsageOfProcesses(t *testing.T) {
 			assert.Empty(t, tool.Processes, "it is no command")
 		}
 	}
-	assert.Equal(t, before, string(m.AppendText(nil, withoutProcesses(stats))))
+	assert.Equal(t, before, text(t, m, figures(withoutProcesses(stats))))
 }
 
 func withoutProcesses(s runtime.Stats) runtime.Stats {

@@ -32,6 +32,9 @@ type Endpoint struct {
 	URL string
 	// Secret signs the messages: whsec_ and 24 to 64 bytes in base64.
 	Secret string
+	// Earlier are secrets that sign too, after Secret, until the receiver has changed to the new one: it
+	// accepts a message when one signature is right.
+	Earlier []string
 	// Types are the types of messages that are sent; nil: all.
 	Types []string
 	// Link is the page that a message links to, with {request}, {session} and {call} in it, such as
@@ -45,9 +48,9 @@ type Endpoint struct {
 	Transport http.RoundTripper
 }
 
-// check returns the key of the endpoint. The error says what is wrong, and holds neither the secret
+// check returns the keys that sign for the endpoint. The error says what is wrong, and holds neither a secret
 // nor more of the URL than its host.
-func (e *Endpoint) check() (key []byte, err error) {
+func (e *Endpoint) check() (keys [][]byte, err error) {
 	u, err := url.Parse(e.URL)
 	switch {
 	case err != nil:
@@ -62,11 +65,19 @@ func (e *Endpoint) check() (key []byte, err error) {
 			return nil, fmt.Errorf("there is no type %q of messages; there are: %s", name, strings.Join(types, ", "))
 		}
 	}
-	encoded, found := strings.CutPrefix(e.Secret, secretPrefix)
-	if key, err = base64.StdEncoding.DecodeString(encoded); !found || err != nil || len(key) < 24 || len(key) > 64 {
-		return nil, fmt.Errorf("its secret is not %s and 24 to 64 bytes in base64", secretPrefix)
+	for i, secret := range append([]string{e.Secret}, e.Earlier...) {
+		encoded, found := strings.CutPrefix(secret, secretPrefix)
+		key, err := base64.StdEncoding.DecodeString(encoded)
+		if !found || err != nil || len(key) < 24 || len(key) > 64 {
+			which := "its secret"
+			if i > 0 {
+				which = fmt.Sprintf("its earlier secret %d", i)
+			}
+			return nil, fmt.Errorf("%s is not %s and 24 to 64 bytes in base64", which, secretPrefix)
+		}
+		keys = append(keys, key)
 	}
-	return key, nil
+	return keys, nil
 }
 
 func loopback(host string) bool {

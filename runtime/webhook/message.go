@@ -153,10 +153,15 @@ func idOf(entry *journal.Entry, number int) string {
 	return "msg_" + hex.EncodeToString(h.Sum(nil)[:16])
 }
 
-// sign returns the signature of a message that is sent at an instant.
-func (m *message) sign(key []byte, at time.Time) string {
-	mac := hmac.New(sha256.New, key)
-	_, _ = mac.Write([]byte(m.id + "." + strconv.FormatInt(at.Unix(), 10) + "."))
-	_, _ = mac.Write(m.body)
-	return "v1," + base64.StdEncoding.EncodeToString(mac.Sum(nil))
+// sign returns the signatures of a message that is sent at an instant, one by each key, separated by
+// spaces, as Standard Webhooks defines the header webhook-signature.
+func (m *message) sign(keys [][]byte, at time.Time) string {
+	list := make([]string, len(keys))
+	for i, key := range keys {
+		mac := hmac.New(sha256.New, key)
+		_, _ = mac.Write([]byte(m.id + "." + strconv.FormatInt(at.Unix(), 10) + "."))
+		_, _ = mac.Write(m.body)
+		list[i] = "v1," + base64.StdEncoding.EncodeToString(mac.Sum(nil))
+	}
+	return strings.Join(list, " ")
 }

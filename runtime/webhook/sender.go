@@ -30,7 +30,7 @@ const (
 type Sender struct {
 	feed     *feed.Feed
 	to       Endpoint
-	key      []byte
+	keys     [][]byte
 	client   http.Client
 	position Position
 	report   func(error)
@@ -43,11 +43,11 @@ type Sender struct {
 // position is the end of the feed. report is told when the receiver does not acknowledge; it may be
 // called from several goroutines at a time. The caller closes the Sender before the feed.
 func Start(f *feed.Feed, to Endpoint, position Position, report func(error)) (*Sender, error) {
-	key, err := to.check()
+	keys, err := to.check()
 	if err != nil {
 		return nil, fmt.Errorf("the webhook to %s: %w", to.host(), err)
 	}
-	s := &Sender{feed: f, to: to, key: key, position: position, report: report, done: make(chan struct{})}
+	s := &Sender{feed: f, to: to, keys: keys, position: position, report: report, done: make(chan struct{})}
 	s.client = http.Client{
 		Transport: to.Transport, Timeout: attemptTimeout,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
@@ -166,7 +166,7 @@ func (s *Sender) send(ctx context.Context, m *message) (wait time.Duration, err 
 	r.Header.Set("User-Agent", "ambit")
 	r.Header.Set("Webhook-Id", m.id)
 	r.Header.Set("Webhook-Timestamp", strconv.FormatInt(now.Unix(), 10))
-	r.Header.Set("Webhook-Signature", m.sign(s.key, now))
+	r.Header.Set("Webhook-Signature", m.sign(s.keys, now))
 	answer, err := s.client.Do(r)
 	if err != nil {
 		if of, ok := errors.AsType[*url.Error](err); ok {

@@ -114,26 +114,37 @@ func TestArgumentsWhereDeclared(t *testing.T) {
 	}
 }
 
-// TestSignature computes the signature as Standard Webhooks describes it.
+// TestSignature: a receiver that follows Standard Webhooks accepts a message by the secret that it has, the
+// new one or the earlier one.
 func TestSignature(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r, told, f := &receiver{}, &reports{}, feed.New(new(journal.Memory), 0)
-		s := start(t, f, endpoint(r), &memory{}, told)
-		add(t, f, failed("c1"))
-		synctest.Wait()
-		s.Close()
-		f.Close()
-		require.Len(t, r.all(), 1)
-		d := r.all()[0]
-		key, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(secret, "whsec_"))
-		require.NoError(t, err)
-		mac := hmac.New(sha256.New, key)
-		mac.Write([]byte(d.id + "." + d.header.Get("Webhook-Timestamp") + "." + d.body))
-		assert.Equal(t, "v1,"+base64.StdEncoding.EncodeToString(mac.Sum(nil)), d.header.Get("Webhook-Signature"))
-		assert.Equal(t, fmt.Sprint(d.at.Unix()), d.header.Get("Webhook-Timestamp"))
-		assert.Regexp(t, `^msg_[0-9a-f]{32}$`, d.id)
-		assert.Equal(t, "application/json", d.header.Get("Content-Type"))
-	})
+	const earlier = "whsec_ZWFybGllci1lYXJsaWVyLWVhcmxpZXItZWFybGllcg=="
+	for _, rotated := range [][]string{nil, {earlier}} {
+		synctest.Test(t, func(t *testing.T) {
+			r, told, f := &receiver{}, &reports{}, feed.New(new(journal.Memory), 0)
+			to := endpoint(r)
+			to.Earlier = rotated
+			s := start(t, f, to, &memory{}, told)
+			add(t, f, failed("c1"))
+			synctest.Wait()
+			s.Close()
+			f.Close()
+			require.Len(t, r.all(), 1)
+			d := r.all()[0]
+			var want []string
+			for _, each := range append([]string{secret}, rotated...) {
+				key, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(each, "whsec_"))
+				require.NoError(t, err)
+				mac := hmac.New(sha256.New, key)
+				mac.Write([]byte(d.id + "." + d.header.Get("Webhook-Timestamp") + "." + d.body))
+				want = append(want, "v1,"+base64.StdEncoding.EncodeToString(mac.Sum(nil)))
+			}
+			assert.Equal(t, want, strings.Split(d.header.Get("Webhook-Signature"), " "))
+			assert.Equal(t, fmt.Sprint(d.at.Unix()), d.header.Get("Webhook-Timestamp"))
+			assert.Regexp(t, `^msg_[0-9a-f]{32}$`, d.id)
+			assert.Equal(t, "application/json", d.header.Get("Content-Type"))
+			assert.Len(t, r.all()[0].header.Values("Webhook-Signature"), 1)
+		})
+	}
 }
 
 // TestRetries: a message is sent until it is acknowledged, with pauses that grow, and the next one waits.
@@ -331,6 +342,7 @@ func TestEndpointsAreChecked(t *testing.T) {
 		"its URL cannot be parsed":   func(e *webhook.Endpoint) { e.URL = "https://%" + token },
 		"its secret is not whsec_":   func(e *webhook.Endpoint) { e.Secret = token },
 		"24 to 64 bytes":             func(e *webhook.Endpoint) { e.Secret = "whsec_aHVudGVyMg==" },
+		"its earlier secret 1 is":    func(e *webhook.Endpoint) { e.Earlier = []string{token} },
 		`there is no type "tool.no"`: func(e *webhook.Endpoint) { e.Types = []string{"tool.no"} },
 	} {
 		to := endpoint(nil)
