@@ -114,7 +114,7 @@ type input struct {
 // OPA's decision logs, from after a position to the end, and returns the position
 // of the last entry. They are the records, such as tool.authorized, tool.denied and
 // approval.requested, that have a decision; a call that was denied before the policy
-// was asked has none, and what a shadow policy said (policy.shadow) is left out. The result is the decision as it is recorded, with its
+// was asked has none, and what a shadow policy of an earlier version said (policy.shadow) is left out. The result is the decision as it is recorded, with its
 // effect. The id of a decision is the hash of its leaf, so it is the same in every
 // export. The arguments are missing of a call whose tool.validated is not after
 // the position.

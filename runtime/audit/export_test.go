@@ -59,6 +59,7 @@ func TestExportDecisions(t *testing.T) {
 			Decision: []byte(`{"effect":"deny"}`), Outcome: []byte(`{"kind":"denied"}`),
 		},
 		{Kind: "tool.denied", At: start, Call: "c3", Tool: "t"},
+		{Kind: journal.KindShadow, At: start, Session: "s", Call: "c1", Tool: "t", Decision: []byte(`{"active":{"effect":"allow"},"shadow":{"effect":"deny"}}`)},
 	}
 	for i, r := range records {
 		e, err := journal.NewEntry(uint64(i+1), r, nil)
@@ -68,7 +69,7 @@ func TestExportDecisions(t *testing.T) {
 	var out bytes.Buffer
 	last, err := audit.ExportDecisions(t.Context(), &out, &m, 0, map[string]string{"app": "demo"})
 	require.NoError(t, err)
-	assert.EqualValues(t, 4, last)
+	assert.EqualValues(t, 5, last)
 	lines := strings.Split(strings.TrimSuffix(out.String(), "\n"), "\n")
 	require.Len(t, lines, 2)
 	var got map[string]any

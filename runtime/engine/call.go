@@ -18,7 +18,6 @@ import (
 	"github.com/ambit-tools/ambit/runtime/internal/progress"
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
 	"github.com/ambit-tools/ambit/runtime/internal/tally"
-	"github.com/ambit-tools/ambit/runtime/internal/tap"
 	"github.com/ambit-tools/ambit/runtime/internal/tools"
 	"github.com/ambit-tools/ambit/runtime/internal/workers"
 	"github.com/ambit-tools/ambit/runtime/rules"
@@ -128,8 +127,7 @@ type scratch struct {
 	rulesCall  rules.Call          // for the rules
 	effect     rules.Digest        // of the call, set by fillRulesCall
 	evaluation evaluation
-	tapped     *tap.Decision // for the tap; nil: there is none
-	err        error         // of the handler
+	err        error // of the handler
 }
 
 // clock returns the time, measured by the monotonic clock from the start of the call. That is

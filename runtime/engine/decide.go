@@ -10,7 +10,6 @@ import (
 	"github.com/ambit-tools/ambit/runtime/internal/outcomes"
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
 	"github.com/ambit-tools/ambit/runtime/internal/tally"
-	"github.com/ambit-tools/ambit/runtime/internal/tap"
 	"github.com/ambit-tools/ambit/runtime/internal/tools"
 )
 
@@ -51,14 +50,7 @@ func (c *call) decide() *result {
 		if j.Reason == runtime.ReasonNone && (j.Asks || c.approved()) && !c.prepareQuestion() {
 			return workerDone
 		}
-		var tapped *tap.Decision
-		if c.exec.follower != nil && !c.dry {
-			tapped = c.tapDecision()
-		}
 		adm := c.admit()
-		if tapped != nil && !adm.again {
-			c.exec.follower.Decided(tapped)
-		}
 		switch {
 		case adm.again:
 			if !c.waitFor(adm.wait) {

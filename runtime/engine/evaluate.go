@@ -9,7 +9,6 @@ import (
 	"github.com/ambit-tools/ambit/runtime/internal/facts"
 	"github.com/ambit-tools/ambit/runtime/internal/outcomes"
 	"github.com/ambit-tools/ambit/runtime/internal/processes"
-	"github.com/ambit-tools/ambit/runtime/internal/tap"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
@@ -93,27 +92,4 @@ func (c *ident) policyInputOf(args wire.Value, of facts.Source, now time.Time) r
 	in.Args, in.Command = processes.Plan(c.tool, args)
 	in.SetFacts(of)
 	return in
-}
-
-// tapDecision returns the decision that the policy has just made about the call, for the tap; nil
-// when there is none to follow.
-func (c *work) tapDecision() *tap.Decision {
-	w := &c.worker.Scratch
-	if c.exec.follower == nil || c.dry {
-		return nil
-	}
-	if w.evaluation.Detail.Rule == decision.RuleBreaker { // the policy was not evaluated
-		return nil
-	}
-	if w.tapped == nil {
-		w.tapped = new(tap.Decision)
-	}
-	d := w.tapped
-	*d = tap.Decision{Input: w.input, Text: c.values.FinalText, Tool: c.tool, Agent: c.run.by.Agent, Decision: w.evaluation.Decision}
-	d.Input.Args = nil
-	d.Input.SetFacts(w.view.Facts())
-	if w.evaluation.Reason == runtime.ReasonPolicyError {
-		d.Failed = w.evaluation.Detail.Rule
-	}
-	return d
 }

@@ -25,7 +25,6 @@ import (
 	"github.com/ambit-tools/ambit/runtime/internal/simhooks"
 	"github.com/ambit-tools/ambit/runtime/internal/snapshots"
 	"github.com/ambit-tools/ambit/runtime/internal/tally"
-	"github.com/ambit-tools/ambit/runtime/internal/tap"
 	"github.com/ambit-tools/ambit/runtime/internal/tools"
 	"github.com/ambit-tools/ambit/runtime/internal/transaction"
 	"github.com/ambit-tools/ambit/runtime/internal/undo"
@@ -42,9 +41,7 @@ type Executor struct {
 	tools        []tools.Tool // of reg, in its order
 	policy       runtime.Policy
 	operators    operator.Policy
-	judge        acts.Judge   // asks operators
-	tapped       tap.Tap      // nil: there is none
-	follower     tap.Follower // of tapped; nil: there is none
+	judge        acts.Judge // asks operators
 	delivery     outbox.Delivery
 	sched        sched.Scheduler
 	approvers    []runtime.Approver

@@ -15,13 +15,11 @@ import (
 	"github.com/ambit-tools/ambit/runtime/internal/attempt"
 	"github.com/ambit-tools/ambit/runtime/internal/capacity"
 	"github.com/ambit-tools/ambit/runtime/internal/commitlog"
-	"github.com/ambit-tools/ambit/runtime/internal/entry"
 	"github.com/ambit-tools/ambit/runtime/internal/holdings"
 	"github.com/ambit-tools/ambit/runtime/internal/lease"
 	"github.com/ambit-tools/ambit/runtime/internal/processes"
 	"github.com/ambit-tools/ambit/runtime/internal/ruleinput"
 	"github.com/ambit-tools/ambit/runtime/internal/snapshots"
-	"github.com/ambit-tools/ambit/runtime/internal/tap"
 	"github.com/ambit-tools/ambit/runtime/internal/tools"
 	"github.com/ambit-tools/ambit/runtime/internal/usercode"
 	"github.com/ambit-tools/ambit/runtime/journal"
@@ -74,7 +72,6 @@ func NewExecutor(reg *runtime.Registry, policy runtime.Policy, opts ...Option) (
 	e.workers.Open(&e.sched, e.instantZero, (*call).execute, func(c *call) time.Time { return timer{c}.expire() })
 	e.evaluations.Open(&e.sched, reg.Len(), e.policyTimeout)
 	e.elsewhere = make([]atomic.Bool, reg.Len())
-	e.openTap()
 	e.capacity.Open(&e.sched, e.maxInFlight, e.tools, &e.tally.Queued, e.processes.Slots)
 	e.tally.Report = func(err error) { e.report(&action.CallError{Err: err}) }
 	e.judge = acts.Judge{Sched: &e.sched, Policy: e.operators, Timeout: e.policyTimeout, Record: e.recordAct, Report: e.report}
@@ -92,26 +89,6 @@ func (e *Executor) openApprovals() {
 			e.log.ConsentChanged(session, ev)
 		},
 		Report: func(call string, err error) { e.report(&action.CallError{CallID: call, Err: err}) },
-	})
-}
-
-// openTap opens what follows the decisions of e, if there is a tap.
-func (e *Executor) openTap() {
-	if e.tapped == nil {
-		return
-	}
-	ticks, tick := e.evaluations.Limit()
-	e.follower = e.tapped.Open(tap.Host{
-		Sched: &e.sched, Tick: tick, Ticks: ticks,
-		Record: func(r *journal.Record) {
-			if e.log.On() {
-				r.At = entry.At(e.sched.Now())
-				e.log.Add(r, nil)
-			}
-		},
-		Report: func(in *runtime.PolicyInput, err error) {
-			e.report(&action.CallError{Tool: in.Tool.Name, CallID: in.CallID, SessionID: in.SessionID, RunID: in.RunID, Err: err})
-		},
 	})
 }
 

@@ -6,7 +6,6 @@ import (
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/internal/ruleinput"
-	"github.com/ambit-tools/ambit/runtime/internal/tap"
 	"github.com/ambit-tools/ambit/runtime/internal/tools"
 	"github.com/ambit-tools/ambit/runtime/internal/transaction"
 	"github.com/ambit-tools/ambit/runtime/journal"
@@ -18,14 +17,6 @@ import (
 // tool allows. NewExecutor refuses tools that declare artifact when no store is set.
 func WithArtifacts(s runtime.ArtifactStore) Option {
 	return func(e *Executor) { e.artifacts = s }
-}
-
-// WithDecisionTap sets what follows the decisions of the policy about calls, such as a
-// shadow.Shadow. It is given each decision after the call was evaluated, and never delays or changes
-// a call. It is not given decisions about undos, edited arguments and WhatIf. A call that waited
-// for consent is decided twice.
-func WithDecisionTap(t tap.Tap) Option {
-	return func(e *Executor) { e.tapped = t }
 }
 
 // WithObserver adds a function that gets the outcome of every call, with the obligations that the

@@ -95,9 +95,6 @@ func (e *Executor) bound(d time.Duration) func() time.Duration {
 // closeLog writes what is left to write, and ends the log. A journal that does not answer in time is left
 // alone.
 func (e *Executor) closeLog(within func() time.Duration) error {
-	if e.follower != nil {
-		e.waitFor(within()/2, e.follower.Close)
-	}
 	var err error
 	if e.waitFor(within(), func() { err = e.log.Close() }) {
 		return err

@@ -2,57 +2,36 @@ package engine_test
 
 import (
 	"context"
-	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/engine"
-	"github.com/ambit-tools/ambit/runtime/internal/tap"
 )
 
-// A bell is a sink that receives the id of every call that has started.
-type bell chan string
-
-func (b bell) Emit(e *runtime.Event) error {
-	if e.Kind == runtime.EventStarted {
-		b <- e.CallID
-	}
-	return nil
-}
-
-// A holdingTap holds calls between their admission and what comes after it while it is locked.
-type holdingTap struct{ sync.Mutex }
-
-func (h *holdingTap) Open(tap.Host) tap.Follower { return h }
-
-func (h *holdingTap) Decided(*tap.Decision) {
-	h.Lock()
-	defer h.Unlock()
-}
-
-func (h *holdingTap) Close() {}
-
-// heldCall makes a call that is held after its start, before its handler runs. It
+// heldCall makes a call that is held after its start, before its handler runs: while it prepares its undo. It
 // returns a function that releases the call, and its outcome.
 func heldCall(t *testing.T, ctx context.Context, ran *bool) (turn *engine.Turn, goOn func(), ended <-chan runtime.Outcome) {
-	started, hold := make(bell, 1), new(holdingTap)
-	r := newRigWith(t, decide(runtime.Decision{Effect: runtime.EffectAllow}), []*runtime.Tool{
-		readTool(func(ctx context.Context, in *readInput) (*readOutput, error) {
-			*ran = true
-			return okRead(ctx, in)
-		}),
-	}, engine.WithDecisionTap(hold), engine.WithSink(started))
+	started, hold := make(chan struct{}), make(chan struct{})
+	spec := &runtime.Spec{Name: "file_read", Effect: runtime.SideEffectWrite, Undo: &runtime.UndoSpec{}}
+	r := newRig(t, runtime.NewTool(spec, &readInputRule, func(ctx context.Context, in *readInput) (*readOutput, error) {
+		*ran = true
+		return okRead(ctx, in)
+	}, runtime.WithUndo(&readInputRule, &readOutputRule,
+		func(context.Context, *readInput) (*readInput, error) {
+			close(started)
+			<-hold
+			return nil, nil
+		},
+		func(context.Context, *runtime.Undo[readInput, readInput, readOutput]) error { return nil })))
 	turn = r.turn()
 	out := make(chan runtime.Outcome, 1)
-	hold.Lock()
 	go func() { out <- turn.Execute(ctx, callOf("c1", "file_read", goodInput)) }()
-	require.Equal(t, "c1", <-started)
+	<-started
 	return turn, func() {
-		hold.Unlock()
-		require.NoError(t, r.exec.Shutdown(t.Context()))
+		close(hold)
+		assert.NoError(t, r.exec.Shutdown(t.Context()))
 	}, out
 }
 

@@ -22,7 +22,7 @@ const (
 	KindUndoStarted   = "undo.started"     // an undo handler is about to start
 	KindUndoDecided   = "undo.decided"     // what an undo handler did will stand
 	KindConsent       = "consent.changed"  // a grant was revoked or retired, an answer found no call, consent was switched off
-	KindShadow        = "policy.shadow"    // a call that a policy which only looks on would decide otherwise
+	KindShadow        = "policy.shadow"    // a call that a second policy, of earlier versions, would have decided otherwise; read, no longer written
 	KindOwner         = "owner.changed"    // an executor has taken the journal over
 	KindRestored      = "journal.restored" // on purpose: from a copy, or begun anew
 	KindDeleted       = "segment.deleted"  // archived entries are in no file of the host any more

@@ -172,11 +172,3 @@ func (f *Snapshot) Without(tool int) *Snapshot {
 	}
 	return own
 }
-
-// Bare returns f without the memo of a policy.
-func (f *Snapshot) Bare() *Snapshot {
-	if f == nil {
-		return nil
-	}
-	return &Snapshot{version: f.version, tools: f.tools}
-}

@@ -34,8 +34,6 @@
 //   - Workers, Pool.mu of workers: the workers, and which are free; a leaf.
 //   - Worker, Worker.mu of workers: the timer of a worker; a leaf.
 //   - Lease, Lease.mu of lease: the timers that renew the ownership of the journal; a leaf.
-//   - Shadow, follower.mu of shadow: the decisions that wait for a shadow policy; then ShadowStats.
-//   - ShadowStats, Shadow.mu of shadow: the counts of a shadow policy; a leaf.
 //   - Gate, Gate.mu of sched: which goroutine waits until a closed gate is empty; a leaf.
 //   - Count, Count.mu of sched: observers that are being called; a leaf.
 //   - Scheduler, Scheduler.mu of sched: which goroutine waits for which event; then Clock.

@@ -47,10 +47,6 @@ type (
 	Worker struct{ ranked }
 	// Lease is the lock of the ownership of the journal.
 	Lease struct{ ranked }
-	// Shadow is the lock of the queue of a shadow policy.
-	Shadow struct{ ranked }
-	// ShadowStats is the lock of the counts of a shadow policy.
-	ShadowStats struct{ ranked }
 	// Gate is the lock of the goroutine that waits at a gate.
 	Gate struct{ ranked }
 	// Count is the lock of a count of goroutines.
@@ -65,7 +61,7 @@ type (
 func Order() []Lock {
 	return []Lock{
 		Sessions{}, Call{}, Session{}, Batch{}, Approvals{}, Slots{}, Events{}, CommitLog{}, Sink{}, Faults{},
-		Turn{}, Parts{}, Commands{}, Refusals{}, Holdings{}, Undos{}, Workers{}, Worker{}, Lease{}, Shadow{}, ShadowStats{},
+		Turn{}, Parts{}, Commands{}, Refusals{}, Holdings{}, Undos{}, Workers{}, Worker{}, Lease{},
 		Gate{}, Count{}, Scheduler{}, Clock{},
 	}
 }
