@@ -7,9 +7,9 @@ import (
 
 	"github.com/ambit-tools/ambit/dsl"
 	"github.com/ambit-tools/ambit/gen"
-	"github.com/ambit-tools/ambit/internal/importer/jsontree"
 	"github.com/ambit-tools/ambit/internal/importer/normalize"
 	"github.com/ambit-tools/ambit/internal/importer/write"
+	"github.com/ambit-tools/ambit/internal/jsonschema"
 )
 
 // Options say how to import.
@@ -33,16 +33,16 @@ type Change struct {
 	Kind    normalize.Kind `json:"kind"`
 	Text    string         `json:"text"`
 	Narrows bool           `json:"narrows"` // the declaration may refuse what the source accepts
-	Pos     jsontree.Pos   `json:"-"`
+	Pos     jsonschema.Pos `json:"-"`
 }
 
 // Left is a tool that is not imported.
 type Left struct {
-	Tool    string       `json:"tool"`
-	Pointer string       `json:"pointer"`
-	Reason  string       `json:"reason"`
-	Hint    string       `json:"hint,omitempty"`
-	Pos     jsontree.Pos `json:"-"`
+	Tool    string         `json:"tool"`
+	Pointer string         `json:"pointer"`
+	Reason  string         `json:"reason"`
+	Hint    string         `json:"hint,omitempty"`
+	Pos     jsonschema.Pos `json:"-"`
 }
 
 // A Result is what an import did.
@@ -56,7 +56,7 @@ type Result struct {
 	// Stay are the tools of the declaration that the source does not list.
 	Stay []string
 	// More is where the source says that it is one page of several; zero otherwise.
-	More jsontree.Pos
+	More jsonschema.Pos
 }
 
 // Kinds of changes that concern a tool as a whole.
@@ -82,7 +82,7 @@ func Kinds() []normalize.KindInfo {
 }
 
 // MCP imports an answer to tools/list. The error says that the source, or the declaration
-// to import into, cannot be read at all; it is a [*jsontree.Error] for the source
+// to import into, cannot be read at all; it is a [*jsonschema.Error] for the source
 // and [dsl.Diagnostics] for the declaration.
 func MCP(src []byte, o Options) (*Result, error) {
 	tools, left, more, err := readMCP(src)

@@ -12,8 +12,8 @@ import (
 	"github.com/ambit-tools/ambit/dsl"
 	"github.com/ambit-tools/ambit/gen"
 	"github.com/ambit-tools/ambit/internal/importer"
-	"github.com/ambit-tools/ambit/internal/importer/jsontree"
 	"github.com/ambit-tools/ambit/internal/importer/normalize"
+	"github.com/ambit-tools/ambit/internal/jsonschema"
 )
 
 // list is an answer with one tool for each schema.
@@ -177,7 +177,7 @@ func TestExactPlaces(t *testing.T) {
 		`{"not":{"items":` + object + `}}`:             true,
 		`{"not":{"$ref":"#/$defs/A"}}`:                 true,
 	} {
-		root, err := jsontree.Parse([]byte(`{"type":"object","properties":{"a":` + schema + `},"$defs":{"A":` + object + `}}`))
+		root, err := jsonschema.Parse([]byte(`{"type":"object","properties":{"a":` + schema + `},"$defs":{"A":` + object + `}}`))
 		require.NoError(t, err)
 		changes, fault := normalize.Schema(root, normalize.Options{Arguments: true})
 		require.Nil(t, fault)

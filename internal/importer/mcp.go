@@ -6,20 +6,20 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ambit-tools/ambit/internal/importer/jsontree"
+	"github.com/ambit-tools/ambit/internal/jsonschema"
 )
 
 // A sourceTool is one entry of an answer to tools/list.
 type sourceTool struct {
 	name  string
-	at    *jsontree.Value
-	input *jsontree.Value
+	at    *jsonschema.Value
+	input *jsonschema.Value
 }
 
 // readMCP finds the tools in an answer to tools/list, in a whole JSON-RPC answer or in a
 // list. more is where the answer says that it is one page of several, nil otherwise.
-func readMCP(src []byte) (tools []sourceTool, left []Left, more *jsontree.Value, err error) {
-	root, err := jsontree.Parse(src)
+func readMCP(src []byte) (tools []sourceTool, left []Left, more *jsonschema.Value, err error) {
+	root, err := jsonschema.Parse(src)
 	if err != nil {
 		return nil, nil, nil, err
 	}
@@ -28,19 +28,19 @@ func readMCP(src []byte) (tools []sourceTool, left []Left, more *jsontree.Value,
 		answer = r
 	}
 	list := answer
-	if answer.Is(jsontree.Object) {
+	if answer.Is(jsonschema.Object) {
 		list = answer.Get("tools")
-		if c := answer.Get("nextCursor"); c.Is(jsontree.String) && c.Text != "" {
+		if c := answer.Get("nextCursor"); c.Is(jsonschema.String) && c.Text != "" {
 			more = c
 		}
 	}
 	switch {
 	case root.Has("error"):
-		return nil, nil, nil, &jsontree.Error{Pos: root.Member("error").Pos, Message: "the answer is an error, and lists no tools"}
-	case !list.Is(jsontree.Array):
-		return nil, nil, nil, &jsontree.Error{Pos: answer.Pos, Message: `this is no answer to tools/list: it is neither a list nor an object with a list "tools"`}
+		return nil, nil, nil, &jsonschema.Error{Pos: root.Member("error").Pos, Message: "the answer is an error, and lists no tools"}
+	case !list.Is(jsonschema.Array):
+		return nil, nil, nil, &jsonschema.Error{Pos: answer.Pos, Message: `this is no answer to tools/list: it is neither a list nor an object with a list "tools"`}
 	case len(list.Items) == 0:
-		return nil, nil, nil, &jsontree.Error{Pos: list.Pos, Message: "the answer lists no tools"}
+		return nil, nil, nil, &jsonschema.Error{Pos: list.Pos, Message: "the answer lists no tools"}
 	}
 	for i, at := range list.Items {
 		at.Locate()
@@ -60,15 +60,15 @@ func readMCP(src []byte) (tools []sourceTool, left []Left, more *jsontree.Value,
 const maxAlias = 128
 
 // readTool reads one entry. A fault has no name of a tool yet.
-func readTool(at *jsontree.Value) (sourceTool, *Left) {
-	fault := func(v *jsontree.Value, message, hint string) *Left {
+func readTool(at *jsonschema.Value) (sourceTool, *Left) {
+	fault := func(v *jsonschema.Value, message, hint string) *Left {
 		return &Left{Pointer: v.Pointer, Pos: v.Pos, Reason: message, Hint: hint}
 	}
 	name := at.Get("name")
 	switch {
-	case !at.Is(jsontree.Object):
+	case !at.Is(jsonschema.Object):
 		return sourceTool{}, fault(at, "the entry is no tool: it is not an object", "")
-	case !name.Is(jsontree.String) || strings.TrimSpace(name.Text) == "":
+	case !name.Is(jsonschema.String) || strings.TrimSpace(name.Text) == "":
 		return sourceTool{}, fault(at, "the tool has no name", "give it one")
 	case name.Broken:
 		return sourceTool{}, fault(name, "the name has half of a surrogate pair, which is no character", "name it with at most 128 letters, digits and _ . - /")
@@ -99,10 +99,10 @@ var told = []string{"name", "title", "description", "inputSchema", "outputSchema
 var hints = []string{"readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"}
 
 // claims lists the hints of an entry.
-func claims(at *jsontree.Value) string {
+func claims(at *jsonschema.Value) string {
 	var out []string
 	for _, name := range hints {
-		if v := at.Get("annotations").Get(name); v.Is(jsontree.Bool) {
+		if v := at.Get("annotations").Get(name); v.Is(jsonschema.Bool) {
 			out = append(out, fmt.Sprintf("%s: %t", name, v.Bool))
 		}
 	}
@@ -110,21 +110,21 @@ func claims(at *jsontree.Value) string {
 }
 
 // effect is what an entry claims, or the worst.
-func effect(at *jsontree.Value, trust bool) string {
+func effect(at *jsonschema.Value, trust bool) string {
 	a := at.Get("annotations")
 	switch destructive := a.Get("destructiveHint"); {
 	case !trust:
 	case a.Get("readOnlyHint").IsTrue():
 		return "read"
-	case destructive.Is(jsontree.Bool) && !destructive.Bool:
+	case destructive.Is(jsonschema.Bool) && !destructive.Bool:
 		return "write"
 	}
 	return "destructive"
 }
 
 // extra are the members of an entry that have no place in a declaration.
-func extra(at *jsontree.Value) []*jsontree.Member {
-	var out []*jsontree.Member
+func extra(at *jsonschema.Value) []*jsonschema.Member {
+	var out []*jsonschema.Member
 	for _, m := range at.Members {
 		if !slices.Contains(told, m.Name) {
 			out = append(out, m)

@@ -6,7 +6,7 @@ import (
 	"unicode"
 
 	"github.com/ambit-tools/ambit/dsl"
-	"github.com/ambit-tools/ambit/internal/importer/jsontree"
+	"github.com/ambit-tools/ambit/internal/jsonschema"
 )
 
 // unprintable reports whether a character makes a name look like another one.
@@ -75,4 +75,4 @@ func apart(tools []sourceTool, name func(sourceTool) string) (kept []sourceTool,
 	return kept, left
 }
 
-func place(p jsontree.Pos) string { return fmt.Sprintf("%d:%d", p.Line, p.Col) }
+func place(p jsonschema.Pos) string { return fmt.Sprintf("%d:%d", p.Line, p.Col) }

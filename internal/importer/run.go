@@ -11,9 +11,9 @@ import (
 
 	"github.com/ambit-tools/ambit/dsl"
 	"github.com/ambit-tools/ambit/gen"
-	"github.com/ambit-tools/ambit/internal/importer/jsontree"
 	"github.com/ambit-tools/ambit/internal/importer/normalize"
 	"github.com/ambit-tools/ambit/internal/importer/write"
+	"github.com/ambit-tools/ambit/internal/jsonschema"
 )
 
 // run is one import.
@@ -62,12 +62,12 @@ func (r *run) holder(name, alias string) string {
 }
 
 // leave leaves a tool out.
-func (r *run) leave(t sourceTool, at *jsontree.Value, reason, hint string) {
+func (r *run) leave(t sourceTool, at *jsonschema.Value, reason, hint string) {
 	at = cmp.Or(at, t.at)
 	r.result.Left = append(r.result.Left, Left{Tool: t.name, Pointer: at.Pointer, Reason: reason, Hint: hint, Pos: at.Pos})
 }
 
-func (r *run) note(t sourceTool, at *jsontree.Value, kind normalize.Kind, format string, args ...any) {
+func (r *run) note(t sourceTool, at *jsonschema.Value, kind normalize.Kind, format string, args ...any) {
 	r.result.Changes = append(r.result.Changes, Change{Tool: t.name, Pointer: at.Pointer, Kind: kind, Text: fmt.Sprintf(format, args...), Pos: at.Pos})
 }
 
@@ -144,15 +144,15 @@ func (r *run) keep(t sourceTool, u *write.Tool) bool {
 	return true
 }
 
-func anyObject(at *jsontree.Value) *jsontree.Value {
-	v := jsontree.NewObject(at)
-	v.Set("type", jsontree.NewString("object", at))
-	v.Set("additionalProperties", jsontree.NewBool(true, at))
+func anyObject(at *jsonschema.Value) *jsonschema.Value {
+	v := jsonschema.NewObject(at)
+	v.Set("type", jsonschema.NewString("object", at))
+	v.Set("additionalProperties", jsonschema.NewBool(true, at))
 	return v
 }
 
 // schema writes a schema as a declaration takes it, or leaves the tool out.
-func (r *run) schema(t sourceTool, s *jsontree.Value, o normalize.Options) bool {
+func (r *run) schema(t sourceTool, s *jsonschema.Value, o normalize.Options) bool {
 	changes, fault := normalize.Schema(s, o)
 	if fault != nil {
 		r.leave(t, fault.At, fault.Message, fault.Hint)
@@ -169,11 +169,11 @@ func (r *run) schema(t sourceTool, s *jsontree.Value, o normalize.Options) bool 
 
 // unwritable finds what a declaration cannot hold as the source has it: a name that is too long for a key, or half of a
 // surrogate pair but in what is for people. key is the name of the member that v is.
-func unwritable(v *jsontree.Value, key string) (at *jsontree.Value, reason, hint string) {
+func unwritable(v *jsonschema.Value, key string) (at *jsonschema.Value, reason, hint string) {
 	if v == nil {
 		return nil, "", ""
 	}
-	if v.Broken && !(v.Is(jsontree.String) && slices.Contains([]string{"title", "description", "$comment"}, key)) {
+	if v.Broken && !(v.Is(jsonschema.String) && slices.Contains([]string{"title", "description", "$comment"}, key)) {
 		return v, "a text has half of a surrogate pair, which is no character", "write the whole character"
 	}
 	for _, item := range v.Items {
@@ -194,21 +194,21 @@ func unwritable(v *jsontree.Value, key string) (at *jsontree.Value, reason, hint
 
 // texts reads title and description.
 func (r *run) texts(t sourceTool, u *write.Tool) {
-	for _, at := range []*jsontree.Value{t.at.Get("title"), t.at.Get("annotations").Get("title")} {
-		if u.Title == "" && at.Is(jsontree.String) {
+	for _, at := range []*jsonschema.Value{t.at.Get("title"), t.at.Get("annotations").Get("title")} {
+		if u.Title == "" && at.Is(jsonschema.String) {
 			u.Title = strings.ReplaceAll(normalize.Clean(at.Text), "\n", " ")
 		}
 	}
 	d := t.at.Get("description")
-	if d.Is(jsontree.String) {
+	if d.Is(jsonschema.String) {
 		if u.Description = normalize.Clean(d.Text); u.Description != strings.TrimSpace(d.Text) {
 			r.note(t, d, normalize.TextCleaned, "control characters removed from description")
 		}
 	}
 	for _, name := range []string{"title", "description"} {
 		switch at := t.at.Get(name); {
-		case at == nil || at.Is(jsontree.Null):
-		case !at.Is(jsontree.String):
+		case at == nil || at.Is(jsonschema.Null):
+		case !at.Is(jsonschema.String):
 			r.note(t, at, normalize.KeywordDropped, "%s removed: it is no text", name)
 		case at.Broken:
 			r.note(t, at, normalize.TextCleaned, "half of a surrogate pair became U+FFFD in %s", name)
@@ -342,6 +342,6 @@ func (r *run) finish() {
 	slices.SortStableFunc(r.result.Left, func(a, b Left) int { return before(a.Pos, b.Pos) })
 }
 
-func before(a, b jsontree.Pos) int {
+func before(a, b jsonschema.Pos) int {
 	return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Col, b.Col))
 }

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/ambit-tools/ambit/internal/importer/jsontree"
+	"github.com/ambit-tools/ambit/internal/jsonschema"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
@@ -26,10 +26,10 @@ var vocabulary = map[string]string{
 }
 
 // annotations removes what says nothing about values, and puts texts right.
-func (w *work) annotations(s *jsontree.Value) {
+func (w *work) annotations(s *jsonschema.Value) {
 	if ex := s.Get("example"); ex != nil && !s.Has("examples") {
 		s.Rename("example", "examples")
-		s.Set("examples", jsontree.NewArray(ex, ex))
+		s.Set("examples", jsonschema.NewArray(ex, ex))
 		w.note(ExamplesChanged, ex, "example became examples")
 	}
 	types := typesOf(s)
@@ -53,13 +53,13 @@ func (w *work) annotations(s *jsontree.Value) {
 		w.text(s, name)
 	}
 	for _, name := range []string{"$comment", "contentEncoding", "contentMediaType", "x-mcp-header"} {
-		if at := s.Get(name); at != nil && !at.Is(jsontree.String) {
+		if at := s.Get(name); at != nil && !at.Is(jsonschema.String) {
 			s.Delete(name)
 			w.note(KeywordDropped, at, "%s removed: it is no text", name)
 		}
 	}
 	for _, name := range []string{"deprecated", "x-sensitive", "readOnly", "writeOnly"} {
-		if at := s.Get(name); at != nil && !at.Is(jsontree.Bool) {
+		if at := s.Get(name); at != nil && !at.Is(jsonschema.Bool) {
 			s.Delete(name)
 			w.note(KeywordDropped, at, "%s removed: it is no boolean", name)
 		}
@@ -67,7 +67,7 @@ func (w *work) annotations(s *jsontree.Value) {
 	if at := s.Get("x-sensitive"); at.IsTrue() {
 		w.note(Sensitive, at, "security: the source marks this as sensitive, so approvers and logs do not see its value")
 	}
-	if ex := s.Get("examples"); ex != nil && (!ex.Is(jsontree.Array) || len(ex.Items) == 0) {
+	if ex := s.Get("examples"); ex != nil && (!ex.Is(jsonschema.Array) || len(ex.Items) == 0) {
 		s.Delete("examples")
 		w.note(ExamplesChanged, ex, "examples removed: they are no list of values")
 	}
@@ -76,13 +76,13 @@ func (w *work) annotations(s *jsontree.Value) {
 
 // format notes of a format that a declaration enforces that it becomes a check, and removes it where
 // nothing may be narrowed. Other formats stay what they are: annotations.
-func (w *work) format(s *jsontree.Value) {
+func (w *work) format(s *jsonschema.Value) {
 	f := s.Get("format")
 	if f == nil {
 		return
 	}
 	switch _, enforced := wire.ParseFormat(f.Text); {
-	case !f.Is(jsontree.String), enforced && w.exact[s]:
+	case !f.Is(jsonschema.String), enforced && w.exact[s]:
 		s.Delete("format")
 		w.note(FormatDropped, f, "format %s removed", shown(f.Text))
 	case enforced:
@@ -91,12 +91,12 @@ func (w *work) format(s *jsontree.Value) {
 }
 
 // text cleans a text for people.
-func (w *work) text(s *jsontree.Value, name string) {
+func (w *work) text(s *jsonschema.Value, name string) {
 	at := s.Get(name)
 	if at == nil {
 		return
 	}
-	if !at.Is(jsontree.String) {
+	if !at.Is(jsonschema.String) {
 		s.Delete(name)
 		w.note(KeywordDropped, at, "%s removed: it is no text", name)
 		return
@@ -110,7 +110,7 @@ func (w *work) text(s *jsontree.Value, name string) {
 		s.Delete(name)
 		w.note(TextCleaned, at, "%s removed: it is blank", name)
 	default:
-		s.Set(name, jsontree.NewString(clean, at))
+		s.Set(name, jsonschema.NewString(clean, at))
 		if clean != strings.TrimSpace(at.Text) {
 			w.note(TextCleaned, at, "control characters removed from %s", name)
 		}
@@ -135,22 +135,22 @@ func Clean(text string) string {
 
 // describe fills in the descriptions that members lack. A reference may leave its own to
 // what it leads to.
-func (w *work) describe(s *jsontree.Value) {
+func (w *work) describe(s *jsonschema.Value) {
 	for _, m := range members(s, "properties") {
 		p := m.Value
-		if p.Is(jsontree.Bool) {
-			m.Value = jsontree.NewObject(p)
+		if p.Is(jsonschema.Bool) {
+			m.Value = jsonschema.NewObject(p)
 			if !p.Bool {
-				m.Value.Set("not", jsontree.NewObject(p))
+				m.Value.Set("not", jsonschema.NewObject(p))
 			}
 			p = m.Value
 		}
-		if !p.Is(jsontree.Object) || p.Has("description") || w.target(p).Has("description") {
+		if !p.Is(jsonschema.Object) || p.Has("description") || w.target(p).Has("description") {
 			continue
 		}
-		text := jsontree.NewString(describing(m.Name, p), p)
+		text := jsonschema.NewString(describing(m.Name, p), p)
 		text.Comment = Filled
-		p.Members = slices.Insert(p.Members, min(1, len(p.Members)), &jsontree.Member{Name: "description", Value: text})
+		p.Members = slices.Insert(p.Members, min(1, len(p.Members)), &jsonschema.Member{Name: "description", Value: text})
 		w.note(DescriptionFilled, p, "member %s has no description: %q filled in", shown(m.Name), text.Text)
 	}
 	for _, sub := range subschemas(s) {
@@ -162,8 +162,8 @@ func (w *work) describe(s *jsontree.Value) {
 const Filled = "filled in by ambit import"
 
 // describing is the title of a member, or the words of its name.
-func describing(name string, s *jsontree.Value) string {
-	if title := s.Get("title"); title.Is(jsontree.String) {
+func describing(name string, s *jsonschema.Value) string {
+	if title := s.Get("title"); title.Is(jsonschema.String) {
 		return title.Text
 	}
 	var b strings.Builder
@@ -185,10 +185,10 @@ func describing(name string, s *jsontree.Value) string {
 }
 
 // typesOf are the types that a schema lists, integer as number as well.
-func typesOf(s *jsontree.Value) []string {
+func typesOf(s *jsonschema.Value) []string {
 	var out []string
-	add := func(v *jsontree.Value) {
-		if !v.Is(jsontree.String) {
+	add := func(v *jsonschema.Value) {
+		if !v.Is(jsonschema.String) {
 			return
 		}
 		out = append(out, v.Text)
@@ -198,7 +198,7 @@ func typesOf(s *jsontree.Value) []string {
 	}
 	t := s.Get("type")
 	add(t)
-	if t.Is(jsontree.Array) {
+	if t.Is(jsonschema.Array) {
 		for _, item := range t.Items {
 			add(item)
 		}
@@ -207,9 +207,9 @@ func typesOf(s *jsontree.Value) []string {
 }
 
 // typeText are the types that a schema lists, for people.
-func typeText(s *jsontree.Value) string {
+func typeText(s *jsonschema.Value) string {
 	t := s.Get("type")
-	if !t.Is(jsontree.Array) {
+	if !t.Is(jsonschema.Array) {
 		return t.Text
 	}
 	var out []string

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/ambit-tools/ambit/dsl"
-	"github.com/ambit-tools/ambit/internal/importer/jsontree"
+	"github.com/ambit-tools/ambit/internal/jsonschema"
 )
 
 // dialect reads and removes $schema. Without it a schema is of draft 2020-12, as the
@@ -28,7 +28,7 @@ func (w *work) dialect() *Fault {
 
 // translate writes what older drafts spell in another way. A schema without $schema may
 // have such keywords as well, since most servers do not say which draft they mean.
-func (w *work) translate(s *jsontree.Value) {
+func (w *work) translate(s *jsonschema.Value) {
 	w.ignored(s)
 	for _, sub := range subschemas(s) {
 		w.translate(sub)
@@ -43,8 +43,8 @@ func (w *work) translate(s *jsontree.Value) {
 
 // ignored removes the keywords that the draft that the schema names does not have, or ignores
 // beside a reference.
-func (w *work) ignored(s *jsontree.Value) {
-	ref := s.Get("$ref").Is(jsontree.String)
+func (w *work) ignored(s *jsonschema.Value) {
+	ref := s.Get("$ref").Is(jsonschema.String)
 	for _, name := range s.Names() {
 		at := s.Get(name)
 		switch {
@@ -61,12 +61,12 @@ func (w *work) ignored(s *jsontree.Value) {
 	}
 }
 
-func (w *work) translateNames(s *jsontree.Value) {
-	if id := s.Get("id"); w.draft == dsl.Draft04 && id.Is(jsontree.String) && !s.Has("$id") {
+func (w *work) translateNames(s *jsonschema.Value) {
+	if id := s.Get("id"); w.draft == dsl.Draft04 && id.Is(jsonschema.String) && !s.Has("$id") {
 		s.Rename("id", "$id")
 		w.note(Draft, s, "id became $id")
 	}
-	if nested := s.Get("$schema"); nested.Is(jsontree.String) && s != w.root {
+	if nested := s.Get("$schema"); nested.Is(jsonschema.String) && s != w.root {
 		if d, _ := dsl.DraftOf(nested.Text); d == w.draft {
 			s.Delete("$schema")
 			w.note(Dialect, nested, "$schema removed: it says what the root says")
@@ -76,7 +76,7 @@ func (w *work) translateNames(s *jsontree.Value) {
 
 // older notes a keyword that is read as the last draft reads it that has it: a later one reads less
 // in it, or nothing.
-func (w *work) older(at *jsontree.Value, last dsl.Draft, text string) {
+func (w *work) older(at *jsonschema.Value, last dsl.Draft, text string) {
 	kind := Draft
 	if w.draft > last {
 		kind = OlderKeyword
@@ -86,42 +86,42 @@ func (w *work) older(at *jsontree.Value, last dsl.Draft, text string) {
 
 // translateContains keeps what contains describes from counting for unevaluatedItems, where it did
 // not before draft 2020-12.
-func (w *work) translateContains(s *jsontree.Value) {
+func (w *work) translateContains(s *jsonschema.Value) {
 	c := s.Get("contains")
 	if c == nil || w.draft != dsl.Draft2019 || !mentions(w.root, "unevaluatedItems") {
 		return
 	}
-	own := jsontree.NewObject(c)
+	own := jsonschema.NewObject(c)
 	for _, name := range []string{"contains", "minContains", "maxContains"} {
 		if at := s.Get(name); at != nil {
 			own.Set(name, at)
 			s.Delete(name)
 		}
 	}
-	twice := jsontree.NewObject(c)
-	twice.Set("not", jsontree.NewObject(c))
+	twice := jsonschema.NewObject(c)
+	twice.Set("not", jsonschema.NewObject(c))
 	twice.Get("not").Set("not", own)
 	and(s, twice)
 	w.note(Draft, c, "contains stands below not twice: for unevaluatedItems it does not count in 2019-09")
 }
 
 // and adds a schema that has to fit as well.
-func and(s, o *jsontree.Value) {
-	if all := s.Get("allOf"); all.Is(jsontree.Array) {
-		s.Set("allOf", jsontree.NewArray(all, append(slices.Clone(all.Items), o)...))
+func and(s, o *jsonschema.Value) {
+	if all := s.Get("allOf"); all.Is(jsonschema.Array) {
+		s.Set("allOf", jsonschema.NewArray(all, append(slices.Clone(all.Items), o)...))
 		return
 	}
-	s.Set("allOf", jsontree.NewArray(o, o))
+	s.Set("allOf", jsonschema.NewArray(o, o))
 }
 
-func (w *work) translateDependencies(s *jsontree.Value) {
+func (w *work) translateDependencies(s *jsonschema.Value) {
 	deps := s.Get("dependencies")
-	if !deps.Is(jsontree.Object) {
+	if !deps.Is(jsonschema.Object) {
 		return
 	}
-	required, schemas := jsontree.NewObject(deps), jsontree.NewObject(deps)
+	required, schemas := jsonschema.NewObject(deps), jsonschema.NewObject(deps)
 	for _, m := range deps.Members {
-		if m.Value.Is(jsontree.Array) {
+		if m.Value.Is(jsonschema.Array) {
 			required.Members = append(required.Members, m)
 		} else {
 			schemas.Members = append(schemas.Members, m)
@@ -140,10 +140,10 @@ func (w *work) translateDependencies(s *jsontree.Value) {
 	w.older(deps, dsl.Draft07, "dependencies became dependentRequired and dependentSchemas")
 }
 
-func (w *work) translateItems(s *jsontree.Value) {
+func (w *work) translateItems(s *jsonschema.Value) {
 	items, rest := s.Get("items"), s.Get("additionalItems")
 	switch {
-	case items.Is(jsontree.Array) && !s.Has("prefixItems"):
+	case items.Is(jsonschema.Array) && !s.Has("prefixItems"):
 		s.Rename("items", "prefixItems")
 		if rest != nil {
 			s.Rename("additionalItems", "items")
@@ -158,10 +158,10 @@ func (w *work) translateItems(s *jsontree.Value) {
 	}
 }
 
-func (w *work) translateBounds(s *jsontree.Value) {
+func (w *work) translateBounds(s *jsonschema.Value) {
 	for _, b := range [][2]string{{"exclusiveMinimum", "minimum"}, {"exclusiveMaximum", "maximum"}} {
 		flag := s.Get(b[0])
-		if !flag.Is(jsontree.Bool) {
+		if !flag.Is(jsonschema.Bool) {
 			continue
 		}
 		s.Delete(b[0])
@@ -173,10 +173,10 @@ func (w *work) translateBounds(s *jsontree.Value) {
 }
 
 // translateRequired moves required: true of a member, as draft 3 writes it, to the object.
-func (w *work) translateRequired(s *jsontree.Value) {
+func (w *work) translateRequired(s *jsonschema.Value) {
 	for _, m := range members(s, "properties") {
 		flag := m.Value.Get("required")
-		if !flag.Is(jsontree.Bool) {
+		if !flag.Is(jsonschema.Bool) {
 			continue
 		}
 		m.Value.Delete("required")
@@ -186,11 +186,11 @@ func (w *work) translateRequired(s *jsontree.Value) {
 		}
 		list := s.Get("required")
 		if list == nil {
-			list = jsontree.NewArray(s)
+			list = jsonschema.NewArray(s)
 			s.Set("required", list)
 		}
-		if list.Is(jsontree.Array) && !slices.ContainsFunc(list.Items, func(v *jsontree.Value) bool { return v.IsText(m.Name) }) {
-			list.Items = append(list.Items, jsontree.NewString(m.Name, flag))
+		if list.Is(jsonschema.Array) && !slices.ContainsFunc(list.Items, func(v *jsonschema.Value) bool { return v.IsText(m.Name) }) {
+			list.Items = append(list.Items, jsonschema.NewString(m.Name, flag))
 		}
 	}
 }

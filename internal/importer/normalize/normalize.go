@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/ambit-tools/ambit/dsl"
-	"github.com/ambit-tools/ambit/internal/importer/jsontree"
+	"github.com/ambit-tools/ambit/internal/jsonschema"
 )
 
 // Options say how far a schema may be changed.
@@ -23,23 +23,23 @@ type Options struct {
 // A Change is one change of a schema.
 type Change struct {
 	Kind    Kind
-	At      *jsontree.Value // the node of the source
+	At      *jsonschema.Value // the node of the source
 	Text    string
 	Narrows bool
 }
 
 // A Fault is why a schema cannot be taken.
 type Fault struct {
-	At            *jsontree.Value
+	At            *jsonschema.Value
 	Message, Hint string
 }
 
 // Schema rewrites the schema root in place and returns what it changed, in the order of
 // the source. The fault is nil unless the schema refers to what is not in it, or is of a
 // draft that is not known.
-func Schema(root *jsontree.Value, o Options) ([]Change, *Fault) {
-	w := &work{Options: o, root: root, exact: map[*jsontree.Value]bool{}, part: map[*jsontree.Value]bool{}, closing: map[*jsontree.Value]closing{}}
-	if !root.Is(jsontree.Object) {
+func Schema(root *jsonschema.Value, o Options) ([]Change, *Fault) {
+	w := &work{Options: o, root: root, exact: map[*jsonschema.Value]bool{}, part: map[*jsonschema.Value]bool{}, closing: map[*jsonschema.Value]closing{}}
+	if !root.Is(jsonschema.Object) {
 		return nil, &Fault{root, "the schema of a tool must be an object", "write {\"type\": \"object\"}"}
 	}
 	if f := w.dialect(); f != nil {
@@ -72,17 +72,17 @@ func Schema(root *jsontree.Value, o Options) ([]Change, *Fault) {
 
 type work struct {
 	Options
-	root    *jsontree.Value
+	root    *jsonschema.Value
 	draft   dsl.Draft
-	says    bool                        // the schema names its draft
-	dynamic bool                        // it has $dynamicRef
-	exact   map[*jsontree.Value]bool    // see places
-	part    map[*jsontree.Value]bool    // see partOf: whether a reference leads there
-	closing map[*jsontree.Value]closing // see close
+	says    bool                          // the schema names its draft
+	dynamic bool                          // it has $dynamicRef
+	exact   map[*jsonschema.Value]bool    // see places
+	part    map[*jsonschema.Value]bool    // see partOf: whether a reference leads there
+	closing map[*jsonschema.Value]closing // see close
 	changes []Change
 }
 
-func (w *work) note(kind Kind, at *jsontree.Value, format string, args ...any) {
+func (w *work) note(kind Kind, at *jsonschema.Value, format string, args ...any) {
 	narrows := slices.ContainsFunc(Kinds(), func(k KindInfo) bool { return k.Kind == kind && k.Narrows })
 	w.changes = append(w.changes, Change{Kind: kind, At: at, Text: fmt.Sprintf(format, args...), Narrows: narrows})
 }
@@ -111,8 +111,8 @@ func ordered(changes []Change) []Change {
 }
 
 // members are the members of an object inside of s; none when s has no such object.
-func members(s *jsontree.Value, key string) []*jsontree.Member {
-	if v := s.Get(key); v.Is(jsontree.Object) {
+func members(s *jsonschema.Value, key string) []*jsonschema.Member {
+	if v := s.Get(key); v.Is(jsonschema.Object) {
 		return v.Members
 	}
 	return nil
@@ -125,7 +125,7 @@ func (w *work) rootType() {
 			return
 		}
 	}
-	w.root.Members = slices.Insert(w.root.Members, 0, &jsontree.Member{Name: "type", Value: jsontree.NewString("object", w.root)})
+	w.root.Members = slices.Insert(w.root.Members, 0, &jsonschema.Member{Name: "type", Value: jsonschema.NewString("object", w.root)})
 	w.note(TypeAdded, w.root, "type: object: arguments are an object")
 }
 
@@ -140,18 +140,18 @@ func (w *work) onlyObject() {
 		w.root.Delete("type")
 		w.note(NoEffect, t, "type removed: what a tool takes and returns is an object")
 	}
-	if !t.Is(jsontree.Array) {
+	if !t.Is(jsonschema.Array) {
 		return
 	}
-	if i := slices.IndexFunc(t.Items, func(v *jsontree.Value) bool { return v.IsText("object") }); i >= 0 {
+	if i := slices.IndexFunc(t.Items, func(v *jsonschema.Value) bool { return v.IsText("object") }); i >= 0 {
 		w.root.Set("type", t.Items[i])
 		w.note(TypeAdded, t, "type: object: what a tool takes and returns is an object")
 	}
 }
 
 // node rewrites a schema after those inside of it, but for the $defs.
-func (w *work) node(s *jsontree.Value) {
-	if !s.Is(jsontree.Object) {
+func (w *work) node(s *jsonschema.Value) {
+	if !s.Is(jsonschema.Object) {
 		return
 	}
 	for key, sub := range subschemas(s) {

@@ -4,7 +4,7 @@ import (
 	"iter"
 	"slices"
 
-	"github.com/ambit-tools/ambit/internal/importer/jsontree"
+	"github.com/ambit-tools/ambit/internal/jsonschema"
 )
 
 // The parts of a schema are those that it applies to the same value: what they say of the members of
@@ -23,8 +23,8 @@ const (
 )
 
 // parts yields the parts of a schema, referred says that a reference leads to it.
-func (w *work) parts(s *jsontree.Value) iter.Seq2[*jsontree.Value, bool] {
-	return func(yield func(*jsontree.Value, bool) bool) {
+func (w *work) parts(s *jsonschema.Value) iter.Seq2[*jsonschema.Value, bool] {
+	return func(yield func(*jsonschema.Value, bool) bool) {
 		if to := w.target(s); to != nil && !yield(to, true) {
 			return
 		}
@@ -40,7 +40,7 @@ func (w *work) parts(s *jsontree.Value) iter.Seq2[*jsontree.Value, bool] {
 }
 
 // partOf notes that a schema is a part of an object that unevaluatedProperties closes.
-func (w *work) partOf(s *jsontree.Value, referred bool) {
+func (w *work) partOf(s *jsonschema.Value, referred bool) {
 	if was, seen := w.part[s]; seen && (was || !referred) {
 		return
 	}
@@ -53,17 +53,17 @@ func (w *work) partOf(s *jsontree.Value, referred bool) {
 // A naming is what the parts of an object say of its members.
 type naming struct {
 	names    map[string]bool
-	required []*jsontree.Value
+	required []*jsonschema.Value
 	patterns bool // they name some by patterns
 	others   bool // they say what other members are
 }
 
-func (w *work) naming(s *jsontree.Value) *naming {
+func (w *work) naming(s *jsonschema.Value) *naming {
 	n := &naming{names: map[string]bool{}}
-	seen := map[*jsontree.Value]bool{s: true}
+	seen := map[*jsonschema.Value]bool{s: true}
 	n.needs(s)
-	var visit func(s *jsontree.Value)
-	visit = func(s *jsontree.Value) {
+	var visit func(s *jsonschema.Value)
+	visit = func(s *jsonschema.Value) {
 		for p := range w.parts(s) {
 			if seen[p] {
 				continue
@@ -73,7 +73,7 @@ func (w *work) naming(s *jsontree.Value) *naming {
 				n.names[m.Name] = true
 			}
 			rest := p.Get("additionalProperties")
-			n.others = n.others || p.Has("unevaluatedProperties") || rest != nil && (!rest.Is(jsontree.Bool) || rest.Bool)
+			n.others = n.others || p.Has("unevaluatedProperties") || rest != nil && (!rest.Is(jsonschema.Bool) || rest.Bool)
 			n.patterns = n.patterns || p.Has("patternProperties")
 			n.wants(p.Get("required"))
 			n.needs(p)
@@ -84,25 +84,25 @@ func (w *work) naming(s *jsontree.Value) *naming {
 	return n
 }
 
-func (n *naming) wants(list *jsontree.Value) {
-	if list.Is(jsontree.Array) {
+func (n *naming) wants(list *jsonschema.Value) {
+	if list.Is(jsonschema.Array) {
 		n.required = append(n.required, list.Items...)
 	}
 }
 
-func (n *naming) needs(s *jsontree.Value) {
+func (n *naming) needs(s *jsonschema.Value) {
 	for _, m := range members(s, "dependentRequired") {
 		n.wants(m.Value)
 	}
 }
 
 // isObject reports whether a schema is one of objects, that may say what other members they have.
-func isObject(s *jsontree.Value) bool {
+func isObject(s *jsonschema.Value) bool {
 	return (slices.Contains(typesOf(s), "object") || s.Has("properties")) && !s.Has("additionalProperties") && !s.Has("unevaluatedProperties")
 }
 
 // seen notes the parts of the objects that say unevaluatedProperties themselves.
-func (w *work) seen(s *jsontree.Value) {
+func (w *work) seen(s *jsonschema.Value) {
 	if s.Has("unevaluatedProperties") {
 		for p, referred := range w.parts(s) {
 			w.partOf(p, referred)
@@ -115,11 +115,11 @@ func (w *work) seen(s *jsontree.Value) {
 
 // close decides how an object is closed that says nothing about other members. Members that are only
 // required somewhere become properties: closed without them it would take no value.
-func (w *work) close(s *jsontree.Value) closing {
+func (w *work) close(s *jsonschema.Value) closing {
 	if !isObject(s) || !applies(s) {
 		return declared
 	}
-	if u := cmpOr(s.Get("oneOf"), s.Get("anyOf")); u.Is(jsontree.Array) && !others(s) && w.toldApart(u.Items) {
+	if u := cmpOr(s.Get("oneOf"), s.Get("anyOf")); u.Is(jsonschema.Array) && !others(s) && w.toldApart(u.Items) {
 		return byBranches
 	}
 	n := w.naming(s)
@@ -141,25 +141,25 @@ func (w *work) close(s *jsontree.Value) closing {
 }
 
 // declare makes properties of the members that are only required.
-func (w *work) declare(s *jsontree.Value, n *naming) {
+func (w *work) declare(s *jsonschema.Value, n *naming) {
 	own := s.Get("required")
-	if own.Is(jsontree.Array) {
+	if own.Is(jsonschema.Array) {
 		n.required = append(slices.Clone(own.Items), n.required...)
 	}
 	for _, name := range n.required {
-		wanted := own.Is(jsontree.Array) && slices.Contains(own.Items, name)
-		if !name.Is(jsontree.String) || s.Get("properties").Has(name.Text) || n.names[name.Text] && !wanted {
+		wanted := own.Is(jsonschema.Array) && slices.Contains(own.Items, name)
+		if !name.Is(jsonschema.String) || s.Get("properties").Has(name.Text) || n.names[name.Text] && !wanted {
 			continue
 		}
-		if !s.Get("properties").Is(jsontree.Object) {
-			s.Set("properties", jsontree.NewObject(s))
+		if !s.Get("properties").Is(jsonschema.Object) {
+			s.Set("properties", jsonschema.NewObject(s))
 		}
-		s.Get("properties").Set(name.Text, jsontree.NewObject(name))
+		s.Get("properties").Set(name.Text, jsonschema.NewObject(name))
 		w.note(Required, s, "member %s is required only: declared with any value", shown(name.Text))
 	}
 }
 
-func cmpOr(a, b *jsontree.Value) *jsontree.Value {
+func cmpOr(a, b *jsonschema.Value) *jsonschema.Value {
 	if a != nil {
 		return a
 	}
@@ -167,7 +167,7 @@ func cmpOr(a, b *jsontree.Value) *jsontree.Value {
 }
 
 // others reports whether a schema says more of an object than that one of its branches fits.
-func others(s *jsontree.Value) bool {
+func others(s *jsonschema.Value) bool {
 	return slices.ContainsFunc(s.Names(), func(name string) bool {
 		return name != "type" && name != "oneOf" && name != "anyOf" && name != "$defs" && !slices.Contains(annotating, name)
 	}) || s.Has("oneOf") && s.Has("anyOf")

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/ambit-tools/ambit/dsl"
-	"github.com/ambit-tools/ambit/internal/importer/jsontree"
+	"github.com/ambit-tools/ambit/internal/jsonschema"
 )
 
 // recursion translates $recursiveRef of draft 2019-09. It leads to the root of its resource or, where
@@ -30,7 +30,7 @@ type recursive struct {
 }
 
 // taken reports whether a schema or a part of it has an anchor of the name.
-func (c *recursive) taken(s *jsontree.Value) bool {
+func (c *recursive) taken(s *jsonschema.Value) bool {
 	if s.Get("$anchor").IsText(c.anchor) || s.Get("$dynamicAnchor").IsText(c.anchor) {
 		return true
 	}
@@ -43,7 +43,7 @@ func (c *recursive) taken(s *jsontree.Value) bool {
 }
 
 // holdsResource reports whether a schema has an $id, or one inside of it.
-func holdsResource(s *jsontree.Value) bool {
+func holdsResource(s *jsonschema.Value) bool {
 	if isResource(s) {
 		return true
 	}
@@ -55,17 +55,17 @@ func holdsResource(s *jsontree.Value) bool {
 	return false
 }
 
-func isResource(s *jsontree.Value) bool {
+func isResource(s *jsonschema.Value) bool {
 	id := s.Get("$id")
-	return id.Is(jsontree.String) && !strings.HasPrefix(id.Text, "#")
+	return id.Is(jsonschema.String) && !strings.HasPrefix(id.Text, "#")
 }
 
 // schema translates a schema in a resource whose root has $recursiveAnchor or not.
-func (c *recursive) schema(s *jsontree.Value, anchored, root bool) *Fault {
+func (c *recursive) schema(s *jsonschema.Value, anchored, root bool) *Fault {
 	if at := s.Get("$recursiveAnchor"); at != nil {
 		if root && at.IsTrue() && c.several {
 			s.Rename("$recursiveAnchor", "$dynamicAnchor")
-			s.Set("$dynamicAnchor", jsontree.NewString(c.anchor, at))
+			s.Set("$dynamicAnchor", jsonschema.NewString(c.anchor, at))
 			c.note(Draft, at, "$recursiveAnchor became $dynamicAnchor")
 		} else {
 			s.Delete("$recursiveAnchor")
@@ -91,15 +91,15 @@ func (c *recursive) schema(s *jsontree.Value, anchored, root bool) *Fault {
 }
 
 // reference translates one $recursiveRef.
-func (c *recursive) reference(s, ref *jsontree.Value, anchored bool) {
+func (c *recursive) reference(s, ref *jsonschema.Value, anchored bool) {
 	name, to := "$ref", "#"
 	if c.several && anchored {
 		name, to = "$dynamicRef", "#"+c.anchor
 	}
-	text := jsontree.NewString(to, ref)
+	text := jsonschema.NewString(to, ref)
 	if s.Has(name) {
 		s.Delete("$recursiveRef")
-		also := jsontree.NewObject(ref)
+		also := jsonschema.NewObject(ref)
 		also.Set(name, text)
 		and(s, also)
 	} else {

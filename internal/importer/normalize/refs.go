@@ -1,44 +1,41 @@
 package normalize
 
 import (
+	"errors"
 	"fmt"
-	"net/url"
 	"slices"
 	"strings"
 
 	"github.com/ambit-tools/ambit/dsl"
-	"github.com/ambit-tools/ambit/internal/importer/jsontree"
+	"github.com/ambit-tools/ambit/internal/jsonschema"
+	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
 // resolver finds what references lead to, and gives each target one name in $defs.
 type resolver struct {
 	*work
-	ids     map[string]*jsontree.Value // resources by their id
-	uris    map[*jsontree.Value]string // the ids of resources, absolute where they can be
-	anchors map[*jsontree.Value]map[string]*jsontree.Value
-	base    map[*jsontree.Value]*jsontree.Value // of a schema with a reference: its resource
-	order   []*jsontree.Value                   // schemas with a reference
-	keys    map[*jsontree.Value]string          // of a definition: its name
-	targets map[*jsontree.Value]*jsontree.Value // of a schema with a reference
-	names   map[*jsontree.Value]string          // of a target: its name in $defs
+	order   []*jsonschema.Value                     // schemas with a reference
+	keys    map[*jsonschema.Value]string            // of a definition: its name
+	targets map[*jsonschema.Value]*jsonschema.Value // of a schema with a reference
+	names   map[*jsonschema.Value]string            // of a target: its name in $defs
 	taken   map[string]bool
 	kept    map[string]string // the anchors that stay: where each stands
-	defs    []*jsontree.Member
+	defs    []*jsonschema.Member
 }
 
 // references makes every $ref lead to a name in the $defs of the root.
 func (w *work) references() *Fault {
 	r := &resolver{
-		work: w, ids: map[string]*jsontree.Value{}, uris: map[*jsontree.Value]string{}, anchors: map[*jsontree.Value]map[string]*jsontree.Value{},
-		base: map[*jsontree.Value]*jsontree.Value{}, keys: map[*jsontree.Value]string{},
-		targets: map[*jsontree.Value]*jsontree.Value{}, names: map[*jsontree.Value]string{}, taken: map[string]bool{}, kept: map[string]string{},
+		work: w, keys: map[*jsonschema.Value]string{}, targets: map[*jsonschema.Value]*jsonschema.Value{},
+		names: map[*jsonschema.Value]string{}, taken: map[string]bool{}, kept: map[string]string{},
 	}
-	r.collect(w.root, w.root)
+	r.collect(w.root)
 	if r.dynamic {
 		return nil // the declaration decides what it takes of it
 	}
+	index := jsonschema.NewIndex(jsonschema.Values{}, w.root)
 	for _, s := range r.order {
-		if f := r.resolve(s); f != nil {
+		if f := r.resolve(index, s); f != nil {
 			return f
 		}
 	}
@@ -50,29 +47,16 @@ func (w *work) references() *Fault {
 	w.root.Delete("$defs")
 	if len(r.defs) > 0 {
 		at := r.defs[0].Value
-		w.root.Set("$defs", &jsontree.Value{Kind: jsontree.Object, Members: r.defs, Pos: at.Pos, Pointer: at.Pointer})
+		w.root.Set("$defs", &jsonschema.Value{Kind: jsonschema.Object, Members: r.defs, Pos: at.Pos, Pointer: at.Pointer})
 	}
 	return nil
 }
 
-// collect notes the resources, anchors, definitions and references of a schema.
-func (r *resolver) collect(s, base *jsontree.Value) {
-	if id := s.Get("$id"); id.Is(jsontree.String) {
-		if anchor, ok := strings.CutPrefix(id.Text, "#"); ok {
-			r.anchor(base, anchor, s)
-		} else {
-			uri := absolute(id.Text, r.uris[base])
-			base = s
-			r.ids[uri], r.uris[s] = s, uri
-		}
-	}
-	if a := s.Get("$anchor"); a.Is(jsontree.String) {
-		r.anchor(base, a.Text, s)
-	}
+// collect notes the definitions and references of a schema.
+func (r *resolver) collect(s *jsonschema.Value) {
 	r.dynamic = r.dynamic || s.Has("$dynamicRef")
-	if s.Get("$ref").Is(jsontree.String) {
+	if s.Get("$ref").Is(jsonschema.String) {
 		r.order = append(r.order, s)
-		r.base[s] = base
 	}
 	for _, key := range []string{"$defs", "definitions"} {
 		for _, m := range members(s, key) {
@@ -80,78 +64,49 @@ func (r *resolver) collect(s, base *jsontree.Value) {
 		}
 	}
 	for _, sub := range subschemas(s) {
-		r.collect(sub, base)
+		r.collect(sub)
 	}
 }
 
-func (r *resolver) anchor(base *jsontree.Value, name string, s *jsontree.Value) {
-	if r.anchors[base] == nil {
-		r.anchors[base] = map[string]*jsontree.Value{}
-	}
-	r.anchors[base][name] = s
-}
-
-// absolute is an id as it is compared: relative to base, without an empty fragment.
-func absolute(id, base string) string {
-	u, err := url.Parse(id)
-	if b, baseErr := url.Parse(base); err == nil && baseErr == nil && base != "" {
-		u = b.ResolveReference(u)
-	}
-	if err != nil {
-		return id
-	}
-	return strings.TrimSuffix(u.String(), "#")
-}
-
-// resolve finds the target of one reference.
-func (r *resolver) resolve(s *jsontree.Value) *Fault {
+// resolve finds the target of one reference. A pointer may have been written for a list of items, which is
+// prefixItems by now.
+func (r *resolver) resolve(index *jsonschema.Index[*jsonschema.Value], s *jsonschema.Value) *Fault {
 	ref := s.Get("$ref")
-	where, fragment, _ := strings.Cut(ref.Text, "#")
-	base := r.base[s]
-	if where != "" {
-		if base = r.ids[absolute(where, r.uris[base])]; base == nil {
-			return &Fault{ref, fmt.Sprintf("$ref: %q leads out of the schema", ref.Text), "put what it leads to into $defs: an import reads no other document"}
-		}
+	target, err := index.Find(s, renamed(ref.Text))
+	if err != nil {
+		target, err = index.Find(s, ref.Text)
 	}
-	var target *jsontree.Value
 	switch {
-	case fragment == "":
-		target = base
-	case fragment[0] == '/':
-		if path, err := url.PathUnescape(fragment); err == nil {
-			target = base.At(renamed(path))
-			if target == nil {
-				target = base.At(path)
-			}
-		}
-	default:
-		target = r.anchors[base][fragment]
-	}
-	if !target.Is(jsontree.Object) && !target.Is(jsontree.Bool) {
+	case errors.Is(err, jsonschema.ErrOutside):
+		return &Fault{ref, fmt.Sprintf("$ref: %q leads out of the schema", ref.Text), "put what it leads to into $defs: an import reads no other document"}
+	case errors.Is(err, jsonschema.ErrAmbiguous):
+		return &Fault{ref, fmt.Sprintf("$ref: %q leads to several schemas", ref.Text), "give each of them an $id or an $anchor of its own"}
+	case err != nil, !target.Is(jsonschema.Object) && !target.Is(jsonschema.Bool):
 		return &Fault{ref, fmt.Sprintf("$ref: %q leads nowhere", ref.Text), "define it in $defs of the schema, or remove the $ref"}
 	}
 	r.targets[s] = target
 	return nil
 }
 
-// renamed is a pointer after the translation of a list of items.
-func renamed(pointer string) string {
+// renamed is a reference after the translation of a list of items.
+func renamed(ref string) string {
+	where, pointer, _ := strings.Cut(ref, "#")
 	parts := strings.Split(pointer, "/")
 	for i := 0; i+1 < len(parts); i++ {
 		if parts[i] == "items" && parts[i+1] != "" && strings.Trim(parts[i+1], "0123456789") == "" {
 			parts[i] = "prefixItems"
 		}
 	}
-	return strings.Join(parts, "/")
+	return where + "#" + strings.Join(parts, "/")
 }
 
 // visit rewrites the references below a schema, and gives names to what they lead to.
-func (r *resolver) visit(s *jsontree.Value) {
+func (r *resolver) visit(s *jsonschema.Value) {
 	if target := r.targets[s]; target != nil {
 		ref := s.Get("$ref")
 		if to := "#/$defs/" + r.define(target); to != ref.Text {
 			r.note(Reference, ref, "$ref %q became %q", ref.Text, to)
-			s.Set("$ref", jsontree.NewString(to, ref))
+			s.Set("$ref", jsonschema.NewString(to, ref))
 		}
 	}
 	for key, sub := range subschemas(s) {
@@ -163,7 +118,7 @@ func (r *resolver) visit(s *jsontree.Value) {
 
 // define gives a target its name. One that is no definition is copied: it stays where it
 // is as well.
-func (r *resolver) define(target *jsontree.Value) string {
+func (r *resolver) define(target *jsonschema.Value) string {
 	if name, ok := r.names[target]; ok {
 		return name
 	}
@@ -179,10 +134,10 @@ func (r *resolver) define(target *jsontree.Value) string {
 	}
 	name := r.unused(legal(key))
 	r.names[target] = name
-	def := &jsontree.Member{Name: name, Pos: target.Pos, Value: target}
+	def := &jsonschema.Member{Name: name, Pos: target.Pos, Value: target}
 	r.defs = append(r.defs, def)
 	if own {
-		if strings.HasSuffix(target.Pointer, "/definitions/"+jsontree.Escape(key)) || name != key {
+		if strings.HasSuffix(target.Pointer, "/definitions/"+wire.EscapePointer(key)) || name != key {
 			r.note(Definition, target, "definition %q moved to $defs/%s of the root", key, name)
 		}
 	} else {
@@ -194,7 +149,7 @@ func (r *resolver) define(target *jsontree.Value) string {
 
 // copied clones a schema without the definitions inside of it. The references of the
 // clone lead where those of the source do.
-func (r *resolver) copied(s *jsontree.Value) *jsontree.Value {
+func (r *resolver) copied(s *jsonschema.Value) *jsonschema.Value {
 	out := s.Clone()
 	r.pair(s, out)
 	out.Delete("$defs")
@@ -202,7 +157,7 @@ func (r *resolver) copied(s *jsontree.Value) *jsontree.Value {
 	return out
 }
 
-func (r *resolver) pair(from, to *jsontree.Value) {
+func (r *resolver) pair(from, to *jsonschema.Value) {
 	if target := r.targets[from]; target != nil {
 		r.targets[to] = target
 	}
@@ -215,7 +170,7 @@ func (r *resolver) pair(from, to *jsontree.Value) {
 }
 
 // clean removes what only references needed.
-func (r *resolver) clean(s *jsontree.Value) {
+func (r *resolver) clean(s *jsonschema.Value) {
 	for _, key := range []string{"$defs", "definitions"} {
 		for _, m := range members(s, key) {
 			if _, used := r.names[m.Value]; !used {
@@ -224,11 +179,11 @@ func (r *resolver) clean(s *jsontree.Value) {
 		}
 		s.Delete(key)
 	}
-	if at := s.Get("$id"); at.Is(jsontree.String) {
+	if at := s.Get("$id"); at.Is(jsonschema.String) {
 		s.Delete("$id")
 		r.note(KeywordDropped, at, "$id removed: references lead to $defs")
 	}
-	if at := s.Get("$anchor"); at.Is(jsontree.String) {
+	if at := s.Get("$anchor"); at.Is(jsonschema.String) {
 		if first, twice := r.kept[at.Text]; twice {
 			s.Delete("$anchor")
 			if first != at.Pointer { // else it is a copy

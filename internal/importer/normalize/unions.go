@@ -4,14 +4,14 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/ambit-tools/ambit/internal/importer/jsontree"
+	"github.com/ambit-tools/ambit/internal/jsonschema"
 )
 
 func quote(text string) string { return strconv.QuoteToASCII(text) }
 
 // spelling writes one union in another way that accepts the same values, and reports
 // whether it did.
-func (w *work) spelling(s *jsontree.Value) bool {
+func (w *work) spelling(s *jsonschema.Value) bool {
 	return w.nullUnion(s) || w.unwrap(s) || w.constants(s)
 }
 
@@ -21,7 +21,7 @@ var annotating = []string{"title", "description", "default", "examples", "deprec
 
 // apart reports whether two schemas share no keyword but annotations, so that one object
 // can hold both. key is where o stands in s.
-func apart(s, o *jsontree.Value, key string) bool {
+func apart(s, o *jsonschema.Value, key string) bool {
 	for _, name := range o.Names() {
 		if name != key && !slices.Contains(annotating, name) && s.Has(name) {
 			return false
@@ -37,13 +37,13 @@ func apart(s, o *jsontree.Value, key string) bool {
 }
 
 // speaks reports whether a schema has a keyword about values besides one.
-func speaks(s *jsontree.Value, but string) bool {
+func speaks(s *jsonschema.Value, but string) bool {
 	return slices.ContainsFunc(s.Names(), func(name string) bool { return name != but && !slices.Contains(annotating, name) && name != "$defs" })
 }
 
 // merge writes o into s in the place of the keyword that held it.
-func merge(s, o *jsontree.Value, key string) {
-	at := slices.IndexFunc(s.Members, func(m *jsontree.Member) bool { return m.Name == key })
+func merge(s, o *jsonschema.Value, key string) {
+	at := slices.IndexFunc(s.Members, func(m *jsonschema.Member) bool { return m.Name == key })
 	s.Delete(key)
 	for _, m := range o.Members {
 		if !s.Has(m.Name) {
@@ -54,10 +54,10 @@ func merge(s, o *jsontree.Value, key string) {
 }
 
 // nullUnion writes a union of one schema with null as a nullable type.
-func (w *work) nullUnion(s *jsontree.Value) bool {
+func (w *work) nullUnion(s *jsonschema.Value) bool {
 	for _, key := range []string{"anyOf", "oneOf"} {
 		list := s.Get(key)
-		if !list.Is(jsontree.Array) || len(list.Items) < 2 {
+		if !list.Is(jsonschema.Array) || len(list.Items) < 2 {
 			continue
 		}
 		rest := slices.DeleteFunc(slices.Clone(list.Items), isNull)
@@ -66,14 +66,14 @@ func (w *work) nullUnion(s *jsontree.Value) bool {
 		}
 		o := rest[0]
 		t := o.Get("type")
-		if !t.Is(jsontree.String) || t.Text == "null" || o.Has("const") || !apart(s, o, key) || negates(o) {
+		if !t.Is(jsonschema.String) || t.Text == "null" || o.Has("const") || !apart(s, o, key) || negates(o) {
 			continue
 		}
 		merge(s, o, key)
-		s.Set("type", jsontree.NewArray(t, t, jsontree.NewString("null", t)))
-		if e := s.Get("enum"); e.Is(jsontree.Array) {
-			with := jsontree.NewArray(e, slices.Clone(e.Items)...)
-			with.Items = append(with.Items, &jsontree.Value{Kind: jsontree.Null, Pos: e.Pos, Pointer: e.Pointer})
+		s.Set("type", jsonschema.NewArray(t, t, jsonschema.NewString("null", t)))
+		if e := s.Get("enum"); e.Is(jsonschema.Array) {
+			with := jsonschema.NewArray(e, slices.Clone(e.Items)...)
+			with.Items = append(with.Items, &jsonschema.Value{Kind: jsonschema.Null, Pos: e.Pos, Pointer: e.Pointer})
 			s.Set("enum", with)
 		}
 		w.note(Nullable, list, "%s with null became type [%s, \"null\"]", key, t.Text)
@@ -84,15 +84,15 @@ func (w *work) nullUnion(s *jsontree.Value) bool {
 
 // negates reports whether a keyword of a schema holds for null as well as for its type, so
 // that the schema of the type cannot simply take null besides.
-func negates(s *jsontree.Value) bool {
+func negates(s *jsonschema.Value) bool {
 	return slices.ContainsFunc([]string{"not", "allOf", "anyOf", "oneOf", "if", "$ref"}, s.Has)
 }
 
 // unwrap takes a union or an intersection of one schema for that schema.
-func (w *work) unwrap(s *jsontree.Value) bool {
+func (w *work) unwrap(s *jsonschema.Value) bool {
 	for _, key := range []string{"anyOf", "oneOf", "allOf"} {
 		list := s.Get(key)
-		if !list.Is(jsontree.Array) || len(list.Items) != 1 || !list.Items[0].Is(jsontree.Object) || !apart(s, list.Items[0], key) {
+		if !list.Is(jsonschema.Array) || len(list.Items) != 1 || !list.Items[0].Is(jsonschema.Object) || !apart(s, list.Items[0], key) {
 			continue
 		}
 		merge(s, list.Items[0], key)
@@ -103,13 +103,13 @@ func (w *work) unwrap(s *jsontree.Value) bool {
 }
 
 // constants makes an enum of a union whose branches list values of one type.
-func (w *work) constants(s *jsontree.Value) bool {
+func (w *work) constants(s *jsonschema.Value) bool {
 	for _, key := range []string{"anyOf", "oneOf"} {
 		list := s.Get(key)
-		if !list.Is(jsontree.Array) || s.Has("enum") || s.Has("const") {
+		if !list.Is(jsonschema.Array) || s.Has("enum") || s.Has("const") {
 			continue
 		}
-		var values []*jsontree.Value
+		var values []*jsonschema.Value
 		for _, b := range list.Items {
 			own := listed(b)
 			if own == nil {
@@ -122,7 +122,7 @@ func (w *work) constants(s *jsontree.Value) bool {
 			continue
 		}
 		s.Rename(key, "enum")
-		s.Set("enum", jsontree.NewArray(list, values...))
+		s.Set("enum", jsonschema.NewArray(list, values...))
 		w.note(Constants, list, "%s of constants became enum", key)
 		return true
 	}
@@ -130,60 +130,60 @@ func (w *work) constants(s *jsontree.Value) bool {
 }
 
 // listed are the values that a schema lists and takes; nil when it says anything else.
-func listed(s *jsontree.Value) []*jsontree.Value {
+func listed(s *jsonschema.Value) []*jsonschema.Value {
 	if isNull(s) && len(s.Members) == 1 {
-		return []*jsontree.Value{{Kind: jsontree.Null, Pos: s.Pos, Pointer: s.Pointer}}
+		return []*jsonschema.Value{{Kind: jsonschema.Null, Pos: s.Pos, Pointer: s.Pointer}}
 	}
 	for _, name := range s.Names() {
 		if !slices.Contains([]string{"const", "enum", "type"}, name) && !slices.Contains(annotating, name) {
 			return nil
 		}
 	}
-	var values []*jsontree.Value
+	var values []*jsonschema.Value
 	switch c, e := s.Get("const"), s.Get("enum"); {
 	case c != nil && e == nil:
-		values = []*jsontree.Value{c}
-	case e.Is(jsontree.Array) && c == nil:
+		values = []*jsonschema.Value{c}
+	case e.Is(jsonschema.Array) && c == nil:
 		values = e.Items
 	}
-	if t := s.Get("type"); t != nil && slices.ContainsFunc(values, func(v *jsontree.Value) bool { return !takes(s, v) }) {
+	if t := s.Get("type"); t != nil && slices.ContainsFunc(values, func(v *jsonschema.Value) bool { return !takes(s, v) }) {
 		return nil
 	}
 	return values
 }
 
 // takes reports whether a value has a type that a schema lists.
-func takes(s, v *jsontree.Value) bool {
+func takes(s, v *jsonschema.Value) bool {
 	types := typesOf(s)
 	switch v.Kind {
-	case jsontree.Null:
+	case jsonschema.Null:
 		return slices.Contains(types, "null")
-	case jsontree.Bool:
+	case jsonschema.Bool:
 		return slices.Contains(types, "boolean")
-	case jsontree.String:
+	case jsonschema.String:
 		return slices.Contains(types, "string")
-	case jsontree.Array:
+	case jsonschema.Array:
 		return slices.Contains(types, "array")
-	case jsontree.Object:
+	case jsonschema.Object:
 		return slices.Contains(types, "object")
 	}
-	r := jsontree.Rat(v.Text)
+	r := jsonschema.Rat(v.Text)
 	return slices.Contains(types, "number") && !onlyInteger(s) || onlyInteger(s) && (r == nil || r.IsInt())
 }
 
 // onlyInteger reports whether integer is the only type of numbers that a schema lists.
-func onlyInteger(s *jsontree.Value) bool {
+func onlyInteger(s *jsonschema.Value) bool {
 	t := s.Get("type")
 	is := func(name string) bool {
-		return t.IsText(name) || t.Is(jsontree.Array) && slices.ContainsFunc(t.Items, func(v *jsontree.Value) bool { return v.IsText(name) })
+		return t.IsText(name) || t.Is(jsonschema.Array) && slices.ContainsFunc(t.Items, func(v *jsonschema.Value) bool { return v.IsText(name) })
 	}
 	return is("integer") && !is("number")
 }
 
-func repeats(values []*jsontree.Value) bool {
+func repeats(values []*jsonschema.Value) bool {
 	seen := map[string]bool{}
 	for _, v := range values {
-		c := jsontree.Canonical(v)
+		c := jsonschema.Canonical(v)
 		if seen[c] {
 			return true
 		}
@@ -194,20 +194,20 @@ func repeats(values []*jsontree.Value) bool {
 
 // typeOf names the one type of values besides null; empty when there are several, or one
 // that lists nothing in a declaration.
-func typeOf(values []*jsontree.Value) string {
+func typeOf(values []*jsonschema.Value) string {
 	found := ""
 	for _, v := range values {
 		t := ""
 		switch v.Kind {
-		case jsontree.Null:
+		case jsonschema.Null:
 			continue
-		case jsontree.String:
+		case jsonschema.String:
 			t = "string"
-		case jsontree.Bool:
+		case jsonschema.Bool:
 			t = "boolean"
-		case jsontree.Number:
+		case jsonschema.Number:
 			t = "number"
-			if r := jsontree.Rat(v.Text); r != nil && r.IsInt() && (found == "" || found == "integer") {
+			if r := jsonschema.Rat(v.Text); r != nil && r.IsInt() && (found == "" || found == "integer") {
 				t = "integer"
 			} else if found == "integer" {
 				found = "number"

@@ -4,39 +4,15 @@ import (
 	"iter"
 	"slices"
 
-	"github.com/ambit-tools/ambit/internal/importer/jsontree"
-)
-
-// Where the keywords of JSON Schema, of any draft, hold schemas.
-var (
-	inMembers = []string{"$defs", "definitions", "properties", "patternProperties", "dependentSchemas", "dependencies"}
-	inPlace   = []string{"items", "additionalItems", "additionalProperties", "unevaluatedItems", "unevaluatedProperties", "contains",
-		"propertyNames", "not", "if", "then", "else", "contentSchema"}
-	inLists = []string{"allOf", "anyOf", "oneOf", "prefixItems", "items"}
+	"github.com/ambit-tools/ambit/internal/jsonschema"
 )
 
 // subschemas yields the schemas directly inside of s that are objects, each with its keyword.
-func subschemas(s *jsontree.Value) iter.Seq2[string, *jsontree.Value] {
-	return func(yield func(string, *jsontree.Value) bool) {
-		for _, key := range inMembers {
-			for _, m := range members(s, key) {
-				if m.Value.Is(jsontree.Object) && !yield(key, m.Value) {
-					return
-				}
-			}
-		}
-		for _, key := range inPlace {
-			if v := s.Get(key); v.Is(jsontree.Object) && !yield(key, v) {
+func subschemas(s *jsonschema.Value) iter.Seq2[string, *jsonschema.Value] {
+	return func(yield func(string, *jsonschema.Value) bool) {
+		for key, sub := range jsonschema.Subschemas(jsonschema.Values{}, s) {
+			if sub.Is(jsonschema.Object) && !yield(key, sub) {
 				return
-			}
-		}
-		for _, key := range inLists {
-			if v := s.Get(key); v.Is(jsontree.Array) {
-				for _, item := range v.Items {
-					if item.Is(jsontree.Object) && !yield(key, item) {
-						return
-					}
-				}
 			}
 		}
 	}
@@ -45,7 +21,7 @@ func subschemas(s *jsontree.Value) iter.Seq2[string, *jsontree.Value] {
 // places finds the schemas that must keep exactly their values: a narrower schema below
 // not, if or a oneOf whose branches overlap makes the whole wider, and one below allOf
 // narrower than it says. What a reference leads to from such a place is one, too.
-func (w *work) places(s *jsontree.Value, exact bool) {
+func (w *work) places(s *jsonschema.Value, exact bool) {
 	if known, seen := w.exact[s]; seen && (known || !exact) {
 		return
 	}
@@ -82,9 +58,9 @@ func (w *work) places(s *jsontree.Value, exact bool) {
 }
 
 // target is what the reference of a schema leads to in $defs; nil without one.
-func (w *work) target(s *jsontree.Value) *jsontree.Value {
+func (w *work) target(s *jsonschema.Value) *jsonschema.Value {
 	ref := s.Get("$ref")
-	if !ref.Is(jsontree.String) || w.dynamic {
+	if !ref.Is(jsonschema.String) || w.dynamic {
 		return nil // of a schema with $dynamicRef the references stay as they are
 	}
 	const prefix = "#/$defs/"
@@ -95,13 +71,13 @@ func (w *work) target(s *jsontree.Value) *jsontree.Value {
 }
 
 // constrains reports whether a schema says more of an object than one of its keywords.
-func constrains(s *jsontree.Value, but string) bool {
+func constrains(s *jsonschema.Value, but string) bool {
 	return slices.ContainsFunc([]string{"properties", "patternProperties", "required", "allOf", "anyOf", "oneOf", "not", "if", "$ref", "dependentSchemas"},
 		func(key string) bool { return key != but && s.Has(key) })
 }
 
 // onlyNull reports whether a union has one branch besides null, so that no two overlap.
-func onlyNull(branches []*jsontree.Value) bool {
+func onlyNull(branches []*jsonschema.Value) bool {
 	rest := 0
 	for _, b := range branches {
 		if !isNull(b) {
@@ -111,11 +87,11 @@ func onlyNull(branches []*jsontree.Value) bool {
 	return rest <= 1
 }
 
-func isNull(s *jsontree.Value) bool {
-	if !s.Is(jsontree.Object) {
+func isNull(s *jsonschema.Value) bool {
+	if !s.Is(jsonschema.Object) {
 		return false
 	}
-	if c := s.Get("const"); c.Is(jsontree.Null) {
+	if c := s.Get("const"); c.Is(jsonschema.Null) {
 		return true
 	}
 	return s.Get("type").IsText("null")

@@ -6,7 +6,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
-	"github.com/ambit-tools/ambit/internal/importer/jsontree"
+	"github.com/ambit-tools/ambit/internal/jsonschema"
 )
 
 // Kept is what an import over a declaration took over of what people wrote.
@@ -40,7 +40,7 @@ func (e *Existing) Keep(u *Tool) Kept {
 	return kept
 }
 
-func (e *Existing) keep(n *yaml.Node, v *jsontree.Value, kept *Kept) {
+func (e *Existing) keep(n *yaml.Node, v *jsonschema.Value, kept *Kept) {
 	if n == nil || v == nil {
 		return
 	}
@@ -53,7 +53,7 @@ func (e *Existing) keep(n *yaml.Node, v *jsontree.Value, kept *Kept) {
 type keeper struct {
 	*Kept
 	types, old *yaml.Node
-	root       *jsontree.Value
+	root       *jsonschema.Value
 	seen       map[pairing]bool
 	met, gone  map[*yaml.Node]bool // schemas of the declaration: with a place in the new one, and of members that are gone
 }
@@ -61,12 +61,12 @@ type keeper struct {
 // A pairing is a schema of the declaration and the one in its place.
 type pairing struct {
 	old *yaml.Node
-	new *jsontree.Value
+	new *jsonschema.Value
 }
 
 // schema keeps what people wrote in one schema. sure says that v stands surely where n
 // stood: an entry of a list may have another place now.
-func (k *keeper) schema(n *yaml.Node, v *jsontree.Value, sure bool) {
+func (k *keeper) schema(n *yaml.Node, v *jsonschema.Value, sure bool) {
 	if n == nil || v == nil || k.seen[pairing{n, v}] {
 		return
 	}
@@ -74,11 +74,11 @@ func (k *keeper) schema(n *yaml.Node, v *jsontree.Value, sure bool) {
 	k.met[n] = true
 	k.description(n, v)
 	if isMarked(n) {
-		if v.Is(jsontree.Bool) && v.Bool {
-			v.Kind = jsontree.Object
+		if v.Is(jsonschema.Bool) && v.Bool {
+			v.Kind = jsonschema.Object
 		}
-		if v.Is(jsontree.Object) {
-			v.Set("x-sensitive", jsontree.NewBool(true, v))
+		if v.Is(jsonschema.Object) {
+			v.Set("x-sensitive", jsonschema.NewBool(true, v))
 		}
 	}
 	to, into := k.target(n), k.targetOf(v)
@@ -96,7 +96,7 @@ func (k *keeper) schema(n *yaml.Node, v *jsontree.Value, sure bool) {
 }
 
 // keyword goes through the schemas below one keyword.
-func (k *keeper) keyword(name string, n *yaml.Node, v *jsontree.Value, sure bool) {
+func (k *keeper) keyword(name string, n *yaml.Node, v *jsonschema.Value, sure bool) {
 	in := v.Get(name)
 	switch name {
 	case "properties", "$defs", "patternProperties", "dependentSchemas":
@@ -112,7 +112,7 @@ func (k *keeper) keyword(name string, n *yaml.Node, v *jsontree.Value, sure bool
 		k.schema(n, in, sure)
 	case "allOf", "anyOf", "oneOf", "prefixItems":
 		for i, item := range n.Content {
-			if n.Kind == yaml.SequenceNode && in.Is(jsontree.Array) {
+			if n.Kind == yaml.SequenceNode && in.Is(jsonschema.Array) {
 				to, same := partner(item, in.Items, i, name == "prefixItems")
 				k.schema(item, to, sure && same)
 			}
@@ -122,11 +122,11 @@ func (k *keeper) keyword(name string, n *yaml.Node, v *jsontree.Value, sure bool
 
 // partner is the entry of a list that stands for one of the declaration: the same one
 // but for what people write, and otherwise the one at its index.
-func partner(n *yaml.Node, items []*jsontree.Value, i int, ordered bool) (to *jsontree.Value, same bool) {
+func partner(n *yaml.Node, items []*jsonschema.Value, i int, ordered bool) (to *jsonschema.Value, same bool) {
 	if i < len(items) && (ordered || bare(items[i]) == bare(tree(n))) {
 		return items[i], true
 	}
-	if j := slices.IndexFunc(items, func(item *jsontree.Value) bool { return bare(item) == bare(tree(n)) }); j >= 0 && !ordered {
+	if j := slices.IndexFunc(items, func(item *jsonschema.Value) bool { return bare(item) == bare(tree(n)) }); j >= 0 && !ordered {
 		return items[j], true
 	}
 	if i < len(items) {
@@ -136,16 +136,16 @@ func partner(n *yaml.Node, items []*jsontree.Value, i int, ordered bool) (to *js
 }
 
 // bare is a schema without what people write into it; empty for none.
-func bare(v *jsontree.Value) string {
+func bare(v *jsonschema.Value) string {
 	if v == nil {
 		return ""
 	}
 	out := v.Clone()
 	strip(out)
-	return jsontree.Canonical(out)
+	return jsonschema.Canonical(out)
 }
 
-func strip(v *jsontree.Value) {
+func strip(v *jsonschema.Value) {
 	v.Delete("x-sensitive")
 	v.Delete("description")
 	for _, item := range v.Items {
@@ -156,10 +156,10 @@ func strip(v *jsontree.Value) {
 	}
 }
 
-func (k *keeper) description(n *yaml.Node, v *jsontree.Value) {
+func (k *keeper) description(n *yaml.Node, v *jsonschema.Value) {
 	m, was := v.Member("description"), child(n, "description")
 	if m != nil && m.Value.Comment != "" && was != nil && was.Kind == yaml.ScalarNode && was.Value != m.Value.Text {
-		m.Value = jsontree.NewString(strings.TrimSpace(was.Value), m.Value)
+		m.Value = jsonschema.NewString(strings.TrimSpace(was.Value), m.Value)
 		k.Descriptions = append(k.Descriptions, m.Value.Pointer)
 	}
 }
@@ -177,8 +177,8 @@ func (k *keeper) target(n *yaml.Node) *yaml.Node {
 	return child(child(k.old, "$defs"), name)
 }
 
-func (k *keeper) targetOf(v *jsontree.Value) *jsontree.Value {
-	if ref := v.Get("$ref"); ref.Is(jsontree.String) {
+func (k *keeper) targetOf(v *jsonschema.Value) *jsonschema.Value {
+	if ref := v.Get("$ref"); ref.Is(jsonschema.String) {
 		name, _ := strings.CutPrefix(ref.Text, "#/$defs/")
 		return k.root.Get("$defs").Get(name)
 	}

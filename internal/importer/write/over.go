@@ -8,7 +8,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/ambit-tools/ambit/dsl/yamldoc"
-	"github.com/ambit-tools/ambit/internal/importer/jsontree"
+	"github.com/ambit-tools/ambit/internal/jsonschema"
 )
 
 // An Existing is a declaration that people may have edited.
@@ -198,7 +198,7 @@ func same(n *yaml.Node, u *Tool, name string) bool {
 	if n == nil {
 		return false
 	}
-	want := jsontree.NewString(u.Description, u.At)
+	want := jsonschema.NewString(u.Description, u.At)
 	switch name {
 	case "input":
 		want = u.Input
@@ -208,24 +208,24 @@ func same(n *yaml.Node, u *Tool, name string) bool {
 		return n.Kind == yaml.ScalarNode && strings.TrimSpace(n.Value) == want.Text
 	}
 	got := tree(n)
-	return got != nil && jsontree.Canonical(got) == jsontree.Canonical(want)
+	return got != nil && jsonschema.Canonical(got) == jsonschema.Canonical(want)
 }
 
 // tree is a node as JSON; nil when it is none.
-func tree(n *yaml.Node) *jsontree.Value {
-	v := new(jsontree.Value)
+func tree(n *yaml.Node) *jsonschema.Value {
+	v := new(jsonschema.Value)
 	switch n.Kind {
 	case yaml.MappingNode:
-		v.Kind = jsontree.Object
+		v.Kind = jsonschema.Object
 		for i := 0; i+1 < len(n.Content); i += 2 {
 			sub := tree(n.Content[i+1])
 			if sub == nil {
 				return nil
 			}
-			v.Members = append(v.Members, &jsontree.Member{Name: n.Content[i].Value, Value: sub})
+			v.Members = append(v.Members, &jsonschema.Member{Name: n.Content[i].Value, Value: sub})
 		}
 	case yaml.SequenceNode:
-		v.Kind = jsontree.Array
+		v.Kind = jsonschema.Array
 		for _, item := range n.Content {
 			sub := tree(item)
 			if sub == nil {
@@ -237,13 +237,13 @@ func tree(n *yaml.Node) *jsontree.Value {
 		v.Text = n.Value
 		switch n.Tag {
 		case "!!null":
-			v.Kind = jsontree.Null
+			v.Kind = jsonschema.Null
 		case "!!bool":
-			v.Kind, v.Bool = jsontree.Bool, n.Value == "true"
+			v.Kind, v.Bool = jsonschema.Bool, n.Value == "true"
 		case "!!int", "!!float":
-			v.Kind = jsontree.Number
+			v.Kind = jsonschema.Number
 		default:
-			v.Kind = jsontree.String
+			v.Kind = jsonschema.String
 		}
 	default:
 		return nil

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/ambit-tools/ambit/internal/importer/jsontree"
+	"github.com/ambit-tools/ambit/internal/jsonschema"
 )
 
 // quoted is a text in double quotes. Every reader of YAML takes it for that text: nothing
@@ -59,23 +59,23 @@ func prose(text string) string {
 }
 
 // flow is a value in one line.
-func flow(v *jsontree.Value) string {
+func flow(v *jsonschema.Value) string {
 	var b strings.Builder
 	writeFlow(&b, v)
 	return b.String()
 }
 
-func writeFlow(b *strings.Builder, v *jsontree.Value) {
+func writeFlow(b *strings.Builder, v *jsonschema.Value) {
 	switch v.Kind {
-	case jsontree.Null:
+	case jsonschema.Null:
 		b.WriteString("null")
-	case jsontree.Bool:
+	case jsonschema.Bool:
 		b.WriteString(strconv.FormatBool(v.Bool))
-	case jsontree.Number:
+	case jsonschema.Number:
 		b.WriteString(v.Text)
-	case jsontree.String:
+	case jsonschema.String:
 		b.WriteString(quoted(v.Text))
-	case jsontree.Array:
+	case jsonschema.Array:
 		b.WriteByte('[')
 		for i, item := range v.Items {
 			if i > 0 {
@@ -84,7 +84,7 @@ func writeFlow(b *strings.Builder, v *jsontree.Value) {
 			writeFlow(b, item)
 		}
 		b.WriteByte(']')
-	case jsontree.Object:
+	case jsonschema.Object:
 		b.WriteByte('{')
 		for i, m := range v.Members {
 			if i > 0 {

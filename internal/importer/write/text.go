@@ -7,7 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/ambit-tools/ambit/internal/importer/jsontree"
+	"github.com/ambit-tools/ambit/internal/jsonschema"
 )
 
 // A Place is what a line of the text comes from.
@@ -15,9 +15,9 @@ type Place struct {
 	Tool int // index in the tools that were written; -1: none
 	// Schema and Key are the schema and the keyword that the line begins. Schema is nil
 	// where the line begins something else.
-	Schema *jsontree.Value
+	Schema *jsonschema.Value
 	Key    string
-	At     *jsontree.Value // the node of the source; nil: none
+	At     *jsonschema.Value // the node of the source; nil: none
 }
 
 // A Text is a declaration, and where its lines come from.

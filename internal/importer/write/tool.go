@@ -1,7 +1,7 @@
 package write
 
 import (
-	"github.com/ambit-tools/ambit/internal/importer/jsontree"
+	"github.com/ambit-tools/ambit/internal/jsonschema"
 )
 
 // Filled is the comment behind a description that the import wrote.
@@ -17,9 +17,9 @@ type Tool struct {
 	Filled      bool
 	Effect      string
 	Hints       string // what the source claims of the effect, as a comment; of our own words only
-	Input       *jsontree.Value
-	Output      *jsontree.Value // nil: that of the declaration stays
-	At          *jsontree.Value // where the tool stands in the source
+	Input       *jsonschema.Value
+	Output      *jsonschema.Value // nil: that of the declaration stays
+	At          *jsonschema.Value // where the tool stands in the source
 }
 
 // head begins a new declaration.

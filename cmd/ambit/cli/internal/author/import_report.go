@@ -7,14 +7,14 @@ import (
 
 	"github.com/ambit-tools/ambit/cmd/ambit/cli/internal/cmdutil"
 	"github.com/ambit-tools/ambit/internal/importer"
-	"github.com/ambit-tools/ambit/internal/importer/jsontree"
 	"github.com/ambit-tools/ambit/internal/importer/normalize"
+	"github.com/ambit-tools/ambit/internal/jsonschema"
 	"github.com/ambit-tools/ambit/runtime/terminal"
 )
 
 // sourceProblem gives a fault of the source its name; that of a declaration has one.
 func sourceProblem(name string, err error) error {
-	if e, ok := errors.AsType[*jsontree.Error](err); ok {
+	if e, ok := errors.AsType[*jsonschema.Error](err); ok {
 		return cmdutil.Problem(fmt.Sprintf("%s:%d:%d: %s", name, e.Pos.Line, e.Pos.Col, terminal.Escape(e.Message)), e.Hint)
 	}
 	return err

@@ -1,8 +1,12 @@
-// Package jsontree holds JSON values whose members keep their order and whose nodes
-// know where they stand in the source.
-package jsontree
+package jsonschema
 
-import "slices"
+import (
+	"iter"
+	"slices"
+	"strconv"
+
+	"github.com/ambit-tools/ambit/runtime/wire"
+)
 
 // A Kind is the type of a JSON value.
 type Kind uint8
@@ -157,9 +161,45 @@ func (v *Value) Locate() { v.locate("") }
 func (v *Value) locate(at string) {
 	v.Pointer = at
 	for i, item := range v.Items {
-		item.locate(at + "/" + itoa(i))
+		item.locate(at + "/" + strconv.Itoa(i))
 	}
 	for _, m := range v.Members {
-		m.Value.locate(at + "/" + Escape(m.Name))
+		m.Value.locate(at + "/" + wire.EscapePointer(m.Name))
+	}
+}
+
+// Values is the [Tree] of values.
+type Values struct{}
+
+// Text implements [Tree].
+func (Values) Text(v *Value) (string, bool) {
+	if !v.Is(String) {
+		return "", false
+	}
+	return v.Text, true
+}
+
+// Items implements [Tree].
+func (Values) Items(v *Value) []*Value {
+	switch {
+	case !v.Is(Array):
+		return nil
+	case v.Items == nil:
+		return []*Value{}
+	}
+	return v.Items
+}
+
+// Members implements [Tree].
+func (Values) Members(v *Value) iter.Seq2[string, *Value] {
+	return func(yield func(string, *Value) bool) {
+		if !v.Is(Object) {
+			return
+		}
+		for _, m := range v.Members {
+			if !yield(m.Name, m.Value) {
+				return
+			}
+		}
 	}
 }

@@ -1,4 +1,4 @@
-package jsontree
+package jsonschema
 
 import (
 	"math/big"
@@ -6,45 +6,6 @@ import (
 	"strconv"
 	"strings"
 )
-
-func itoa(i int) string { return strconv.Itoa(i) }
-
-var (
-	escaper   = strings.NewReplacer("~", "~0", "/", "~1")
-	unescaper = strings.NewReplacer("~1", "/", "~0", "~")
-)
-
-// Escape writes a name as a token of a JSON Pointer.
-func Escape(name string) string {
-	return escaper.Replace(name)
-}
-
-// Unescape is the name that a token of a JSON Pointer stands for.
-func Unescape(token string) string {
-	return unescaper.Replace(token)
-}
-
-// At follows a JSON Pointer below v; nil when it leads nowhere.
-func (v *Value) At(pointer string) *Value {
-	if pointer == "" {
-		return v
-	}
-	for token := range strings.SplitSeq(strings.TrimPrefix(pointer, "/"), "/") {
-		switch {
-		case v.Is(Object):
-			v = v.Get(Unescape(token))
-		case v.Is(Array):
-			i, err := strconv.Atoi(token)
-			if err != nil || i < 0 || i >= len(v.Items) {
-				return nil
-			}
-			v = v.Items[i]
-		default:
-			return nil
-		}
-	}
-	return v
-}
 
 // Canonical is a text that equal values share, whatever the order of their members:
 // 1 and 1.0 are equal.
