@@ -19,7 +19,7 @@ var links = []struct {
 }{
 	{"runtime", "generated code links it, and a decision or a journal is none of its business", []string{
 		"runtime/operator", "runtime/wire/...", "runtime/rules", "runtime/consent", "runtime/journal", "runtime/process/...",
-		"runtime/internal/bind", "runtime/internal/callctx", "runtime/internal/enum", "runtime/internal/errmark", "runtime/internal/facts", "runtime/internal/metadata", "runtime/internal/walk", "internal/location",
+		"runtime/internal/bind", "runtime/internal/callctx", "runtime/internal/enum", "runtime/internal/errmark", "runtime/internal/facts", "runtime/internal/walk", "internal/location",
 	}},
 	{"runtime/wire", "a decoder of hostile texts has no dependencies", []string{"runtime/wire/internal/..."}},
 	{"runtime/rules", "a pure state machine has no dependencies", nil},

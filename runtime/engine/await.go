@@ -9,7 +9,6 @@ import (
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
 	"github.com/ambit-tools/ambit/runtime/internal/outcomes"
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
-	"github.com/ambit-tools/ambit/runtime/internal/session"
 )
 
 // A caller waits for the outcome of a call.
@@ -120,7 +119,7 @@ func (e *Executor) Await(ctx context.Context, sessionID, callID string) runtime.
 }
 
 // waiting returns how a goroutine waits for a call of s that it did not make.
-func (s *Session) waiting() session.Await[*call] {
+func (s *Session) waiting() outcomeWait {
 	pending := func(c *call) (runtime.Outcome, bool) { return caller{c}.pending() }
-	return session.Await[*call]{Sched: &s.exec.sched, Closed: s.exec.approvals.Closed(), Pending: pending}
+	return outcomeWait{Sched: &s.exec.sched, Closed: s.exec.approvals.Closed(), Pending: pending}
 }

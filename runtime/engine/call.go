@@ -14,8 +14,6 @@ import (
 	"github.com/ambit-tools/ambit/runtime/internal/decision"
 	"github.com/ambit-tools/ambit/runtime/internal/facts"
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
-	"github.com/ambit-tools/ambit/runtime/internal/metadata"
-	"github.com/ambit-tools/ambit/runtime/internal/progress"
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
 	"github.com/ambit-tools/ambit/runtime/internal/tally"
 	"github.com/ambit-tools/ambit/runtime/internal/tools"
@@ -29,7 +27,7 @@ import (
 type call struct {
 	work // of the goroutine that executes the call
 
-	progress     progress.Progress // its lock guards all that follows
+	progress     callState         // its lock guards all that follows
 	prepared     wire.Value        // what the journal holds for the undo; prepared once for all attempts
 	isPrepared   bool              // prepared was computed, and may be nil
 	consent      *approvals.Needed // the consent that it needs; nil: none yet
@@ -168,7 +166,7 @@ func (c *ident) Info() callctx.Info {
 	cfg := c.run.session.cfg.Load()
 	info := callctx.Info{
 		ID: c.id, Tool: c.record.Tool, Session: cfg.ID, Run: c.run.id, Agent: c.run.by.Agent,
-		Principal: c.run.by.Principal, Behavior: cfg.Behavior, Undo: c.undoing, Metadata: c.metadata, Turn: c.turn.number, ClientRequest: metadata.Request(c.metadata),
+		Principal: c.run.by.Principal, Behavior: cfg.Behavior, Undo: c.undoing, Metadata: c.metadata, Turn: c.turn.number, ClientRequest: clientRequest(c.metadata),
 	}
 	if c.tool != nil {
 		info.Capabilities = c.tool.Spec.Capabilities

@@ -10,7 +10,6 @@ import (
 	"github.com/ambit-tools/ambit/runtime/internal/commitlog"
 	"github.com/ambit-tools/ambit/runtime/internal/entry"
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
-	"github.com/ambit-tools/ambit/runtime/internal/metadata"
 	"github.com/ambit-tools/ambit/runtime/internal/outcomes"
 	"github.com/ambit-tools/ambit/runtime/internal/process"
 	"github.com/ambit-tools/ambit/runtime/internal/ruleinput"
@@ -33,7 +32,7 @@ func (s *Session) recordRun(kind, run string, of *runNode) {
 	if !s.exec.log.On() {
 		return
 	}
-	r := entry.Run(kind, s.exec.sched.Now(), run, metadata.Request(of.Metadata), of.Metadata)
+	r := entry.Run(kind, s.exec.sched.Now(), run, clientRequest(of.Metadata), of.Metadata)
 	r.Session, r.Principal, r.Rules = s.id, s.cfg.Load().Principal, s.memory.Take()
 	s.exec.log.Add(r, nil)
 }
@@ -61,7 +60,7 @@ func (e *Executor) recordConsent(of *consent.Event, flush func(uint64) error, ev
 // newRecord returns a record of the call that is about none of its transitions.
 func newRecord(c *ident, kind string, at time.Time) journal.Record {
 	return journal.Record{
-		Kind: kind, At: entry.At(at), Session: c.run.session.id, Run: c.run.id, Turn: c.turn.number, RequestID: metadata.Request(c.metadata),
+		Kind: kind, At: entry.At(at), Session: c.run.session.id, Run: c.run.id, Turn: c.turn.number, RequestID: clientRequest(c.metadata),
 		Call: c.id, Tool: c.record.Tool, Mark: journal.MarkOf(kind),
 	}
 }

@@ -9,8 +9,6 @@ import (
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/internal/deadline"
-	"github.com/ambit-tools/ambit/runtime/internal/ended"
-	"github.com/ambit-tools/ambit/runtime/internal/metadata"
 	"github.com/ambit-tools/ambit/runtime/internal/outcomes"
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
 	"github.com/ambit-tools/ambit/runtime/internal/wording"
@@ -184,7 +182,7 @@ func (t *Turn) newCall(ctx context.Context, in runtime.Call) *call {
 		work: work{
 			ident: ident{
 				exec: t.run.session.exec, run: run, turn: t, ctx: ctx, record: r, id: in.ID, tool: tool, notes: notes,
-				metadata: metadata.Merge(run.node.Metadata, in.Metadata), // SEMANTICS 1.2.4
+				metadata: mergeMetadata(run.node.Metadata, in.Metadata), // SEMANTICS 1.2.4
 			},
 			workCtx: ctx,
 		},
@@ -227,7 +225,7 @@ func trace(c *call) {
 // id, register returns that call's record, or reference, instead, unless it is that of vain, whose id c takes over. A
 // call that is refused, for lack of capacity or because its session has ended, gets its outcome and is not added. Any
 // other one is counted in Work.
-func (c *call) register(full *runtime.Outcome, vain *callRecord) (earlier *callRecord, was *ended.Call, refused *runtime.Outcome) {
+func (c *call) register(full *runtime.Outcome, vain *callRecord) (earlier *callRecord, was *endedCall, refused *runtime.Outcome) {
 	s := c.run.session
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -9,7 +9,6 @@ import (
 	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/internal/acts"
 	"github.com/ambit-tools/ambit/runtime/internal/approvals"
-	"github.com/ambit-tools/ambit/runtime/internal/attempt"
 	"github.com/ambit-tools/ambit/runtime/internal/capacity"
 	"github.com/ambit-tools/ambit/runtime/internal/commands"
 	"github.com/ambit-tools/ambit/runtime/internal/commitlog"
@@ -19,7 +18,6 @@ import (
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
 	"github.com/ambit-tools/ambit/runtime/internal/outbox"
 	"github.com/ambit-tools/ambit/runtime/internal/processes"
-	"github.com/ambit-tools/ambit/runtime/internal/residence"
 	"github.com/ambit-tools/ambit/runtime/internal/ruleinput"
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
 	"github.com/ambit-tools/ambit/runtime/internal/simhooks"
@@ -27,7 +25,6 @@ import (
 	"github.com/ambit-tools/ambit/runtime/internal/tally"
 	"github.com/ambit-tools/ambit/runtime/internal/tools"
 	"github.com/ambit-tools/ambit/runtime/internal/transaction"
-	"github.com/ambit-tools/ambit/runtime/internal/undo"
 	"github.com/ambit-tools/ambit/runtime/internal/workers"
 	"github.com/ambit-tools/ambit/runtime/journal"
 	"github.com/ambit-tools/ambit/runtime/operator"
@@ -47,7 +44,7 @@ type Executor struct {
 	approvers    []runtime.Approver
 	participants transaction.Participants
 	places       map[string]string // of the participants, for entries
-	attempts     attempt.Env
+	attempts     attemptEnv
 	config       ProcessConfig      // of commands
 	processes    *processes.Set     // of the tools that are commands
 	live         func(journal.Live) // gets what handlers report; nil: none is set
@@ -72,11 +69,11 @@ type Executor struct {
 	log           *commitlog.Writer // nil: there is no journal
 	snapshots     *snapshots.Writer
 	lease         *lease.Lease // nil: there is no journal
-	sessions      residence.Set[Session]
+	sessions      sessionCache
 	holdings      *holdings.Ledger
 	seen          commands.Once
 	approvals     approvals.Approvals[*call]
-	undos         undo.Handlers
+	undos         undoHandlers
 	minimum       time.Duration
 	hooks         *simhooks.Hooks // of a simulation; nil: this is not one
 	policyTimeout time.Duration   // how long an evaluation of the policy may take

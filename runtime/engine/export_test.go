@@ -76,3 +76,9 @@ func (s *Session) Holds() (runs int, working int64) {
 	defer s.mu.Unlock()
 	return len(s.memory.Open()), working
 }
+
+// What tests of the package's users compare with.
+const (
+	ManyCalls = manyCalls
+	IdleTime  = idleTime
+)

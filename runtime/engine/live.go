@@ -4,9 +4,7 @@ import (
 	"slices"
 
 	"github.com/ambit-tools/ambit/runtime"
-	"github.com/ambit-tools/ambit/runtime/internal/attempt"
 	"github.com/ambit-tools/ambit/runtime/internal/live"
-	"github.com/ambit-tools/ambit/runtime/internal/metadata"
 	"github.com/ambit-tools/ambit/runtime/internal/processes"
 	"github.com/ambit-tools/ambit/runtime/internal/redact"
 	"github.com/ambit-tools/ambit/runtime/internal/tools"
@@ -19,12 +17,12 @@ import (
 // come one at a time, in order.
 func WithLive(f func(journal.Live)) Option { return func(e *Executor) { e.live = f } }
 
-// A publisher passes on what handlers report. It is the attempt.Publisher of an executor.
+// A publisher passes on what handlers report. It is the livePublisher of an executor.
 type publisher struct{ exec *Executor }
 
 // Hide returns the sensitive values of a call, nil where nothing of its output may be told: the policy
 // wants it masked, and a pointer masks no text, or a command writes what is sensitive.
-func (p publisher) Hide(owner attempt.Owner) *redact.Secrets {
+func (p publisher) Hide(owner attemptOwner) *redact.Secrets {
 	c, ofCall := owner.(*call)
 	if !ofCall {
 		c = owner.(*undoOwner).of
@@ -45,7 +43,7 @@ func (p publisher) Hide(owner attempt.Owner) *redact.Secrets {
 
 // Publish passes a piece on, after the latest entry of its call and before the next. The counts of an
 // undo are not recorded: tool.output is no event of a call that has ended.
-func (p publisher) Publish(owner attempt.Owner, piece *live.Piece) {
+func (p publisher) Publish(owner attemptOwner, piece *live.Piece) {
 	if u, ofUndo := owner.(*undoOwner); ofUndo {
 		p.tell(&u.ident, u.of.trail.Last(), piece)
 		return
@@ -67,7 +65,7 @@ func (p publisher) tell(c *ident, after uint64, piece *live.Piece) {
 func pieceOf(c *ident, after uint64, piece *live.Piece) journal.Live {
 	return journal.Live{
 		At: piece.At, Session: c.run.session.id, Run: c.run.id, Call: c.id, Tool: c.record.Tool, Agent: c.run.by.Agent, Principal: c.run.by.Principal,
-		Turn: c.turn.number, RequestID: metadata.Request(c.metadata), Attempt: piece.Attempt, Undo: c.undoing, Number: piece.Counts.Pieces, After: after, Offset: piece.Offset, Text: piece.Text,
+		Turn: c.turn.number, RequestID: clientRequest(c.metadata), Attempt: piece.Attempt, Undo: c.undoing, Number: piece.Counts.Pieces, After: after, Offset: piece.Offset, Text: piece.Text,
 		Done: piece.Counts.Done, Total: piece.Counts.Total, Dropped: piece.Counts.Dropped, Stream: piece.Stream, End: piece.End, Kept: piece.Kept,
 	}
 }
@@ -84,8 +82,8 @@ func (e *Executor) Output(sessionID, callID string) (list []journal.Live) {
 	return list
 }
 
-// Started records, as an attempt.Recorder, that a process is about to run.
-func (p publisher) Started(owner attempt.Owner, of *journal.Process) error {
+// Started records, as an processRecorder, that a process is about to run.
+func (p publisher) Started(owner attemptOwner, of *journal.Process) error {
 	c := owner.(*call)
 	if !p.exec.log.On() {
 		return nil
@@ -104,14 +102,14 @@ func (publisher) add(c *call, kind string, of *journal.Process) {
 }
 
 // Stale records that what watched a process fell silent.
-func (p publisher) Stale(owner attempt.Owner) {
+func (p publisher) Stale(owner attemptOwner) {
 	c := owner.(*call)
 	c.transition(runtime.EventStale, c.progress.State(), &note{At: c.clock()})
 }
 
-// Ended keeps, as an attempt.Recorder, what a process wrote whose call has not its output
+// Ended keeps, as an processRecorder, what a process wrote whose call has not its output
 // (SEMANTICS 6.6.9).
-func (p publisher) Ended(owner attempt.Owner, of *journal.Process, exit *process.Exit) {
+func (p publisher) Ended(owner attemptOwner, of *journal.Process, exit *process.Exit) {
 	c := owner.(*call)
 	switch known := c.tool != nil && c.values.Args != nil; { // sensitive values that are not known cannot be hidden
 	case !p.exec.log.On():

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ambit-tools/ambit/runtime"
-	"github.com/ambit-tools/ambit/runtime/internal/session"
+	"github.com/ambit-tools/ambit/runtime/engine"
 )
 
 // TestManyCallsOfASessionAreReported: the error handler is told once of a session with many calls, by the call that exceeds
@@ -20,7 +20,7 @@ func TestManyCallsOfASessionAreReported(t *testing.T) {
 	}
 	r := newRig(t, readTool(okRead))
 	turn := r.turn()
-	for i := range session.ManyCalls {
+	for i := range engine.ManyCalls {
 		require.Equal(t, runtime.Completed, turn.Execute(t.Context(), callOf(fmt.Sprint("c", i), "file_read", goodInput)).Kind)
 	}
 	require.Empty(t, r.allFaults())

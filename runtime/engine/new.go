@@ -12,7 +12,6 @@ import (
 	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/internal/acts"
 	"github.com/ambit-tools/ambit/runtime/internal/approvals"
-	"github.com/ambit-tools/ambit/runtime/internal/attempt"
 	"github.com/ambit-tools/ambit/runtime/internal/capacity"
 	"github.com/ambit-tools/ambit/runtime/internal/commitlog"
 	"github.com/ambit-tools/ambit/runtime/internal/holdings"
@@ -67,7 +66,7 @@ func NewExecutor(reg *runtime.Registry, policy runtime.Policy, opts ...Option) (
 	e.openLog()
 	e.seen.Open(&e.sched, e.log)
 	e.places = e.participants.Places()
-	e.attempts = attempt.Env{Sched: &e.sched, Lease: e.lease, Participants: e.participants, Live: publisher{e}, Processes: publisher{e}, Grace: grace}
+	e.attempts = attemptEnv{Sched: &e.sched, Lease: e.lease, Participants: e.participants, Live: publisher{e}, Processes: publisher{e}, Grace: grace}
 	e.openApprovals()
 	e.workers.Open(&e.sched, e.instantZero, (*call).execute, func(c *call) time.Time { return timer{c}.expire() })
 	e.evaluations.Open(&e.sched, reg.Len(), e.policyTimeout)

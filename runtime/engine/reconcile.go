@@ -11,14 +11,13 @@ import (
 	"github.com/ambit-tools/ambit/runtime/internal/deadline"
 	"github.com/ambit-tools/ambit/runtime/internal/history"
 	"github.com/ambit-tools/ambit/runtime/internal/outcomes"
-	"github.com/ambit-tools/ambit/runtime/internal/recovery"
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
 	"github.com/ambit-tools/ambit/runtime/operator"
 )
 
 // ErrNothingHappened is the error that a reconcile handler returns when it knows that the call had
 // no effect and will have none.
-var ErrNothingHappened = recovery.ErrNothing
+var ErrNothingHappened = errNothing
 
 // Resolve records, on the word of an operator, the outcome of a call whose outcome is unknown: it
 // completed, without an output, or it failed (interrupted). The operator policy is asked
@@ -90,7 +89,7 @@ func (e *Executor) reconcile(ctx context.Context, h *history.History) {
 // when the handler did not return in time.
 func (u unknownCall) reconcile(ctx context.Context) bool {
 	c := u.c
-	q := recovery.Question{
+	q := reconcileQuestion{
 		Tool: c.tool, Info: c.progress.Scope.Info(), Args: c.values.Final, Obligations: c.obligations, Mask: c.redact, Store: c.store,
 		Hold: c.run.session.hold, LetGo: c.run.session.letGo,
 	}

@@ -14,9 +14,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime/internal/commitlog"
 	"github.com/ambit-tools/ambit/runtime/internal/deadline"
 	"github.com/ambit-tools/ambit/runtime/internal/history"
-	"github.com/ambit-tools/ambit/runtime/internal/recovery"
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
-	"github.com/ambit-tools/ambit/runtime/internal/session"
 	"github.com/ambit-tools/ambit/runtime/internal/simhooks"
 	"github.com/ambit-tools/ambit/runtime/internal/tally"
 )
@@ -94,17 +92,17 @@ func (e *Executor) Recover(ctx context.Context) error {
 
 // readJournal reads what a start needs of the journal, and restores the sessions in which something is to be settled,
 // without their calls. The caller has to leave them. parts are what participants hold.
-func (e *Executor) readJournal(ctx context.Context, parts *recovery.Parts) (*history.History, error) {
+func (e *Executor) readJournal(ctx context.Context, parts *undecidedParts) (*history.History, error) {
 	if e.sessions.Len() > 0 {
 		return nil, errors.New("recover before the first session is made")
 	}
-	inputs, requests, err := recovery.Keys(ctx, e.journal, e.approvals.Key())
+	inputs, requests, err := recoverKeys(ctx, e.journal, e.approvals.Key())
 	if err != nil {
 		return nil, err
 	}
 	e.inputs = inputs
 	e.approvals.SetKey(requests)
-	h, err := recovery.Read(ctx, e.journal, e.engine, e.approvals.Key(), e.holdings, parts)
+	h, err := readSessions(ctx, e.journal, e.engine, e.approvals.Key(), e.holdings, parts)
 	if err != nil {
 		return nil, err
 	}
@@ -127,15 +125,15 @@ func (s *Session) restore(of *history.Session) {
 }
 
 // findParts returns what participants hold of earlier calls.
-func (e *Executor) findParts(ctx context.Context) (*recovery.Parts, error) {
-	return recovery.Find(ctx, e.participants, func(key runtime.CallKey, err error) {
+func (e *Executor) findParts(ctx context.Context) (*undecidedParts, error) {
+	return findParts(ctx, e.participants, func(key runtime.CallKey, err error) {
 		e.report(&action.CallError{CallID: key.Call, SessionID: key.Session, Reason: runtime.ReasonCommitFailed, Err: err})
 	})
 }
 
 // restore adds the calls of h to their sessions. It settles their remaining parts at participants,
 // and the calls that have no outcome.
-func (e *Executor) restore(ctx context.Context, h *history.History, parts *recovery.Parts) error {
+func (e *Executor) restore(ctx context.Context, h *history.History, parts *undecidedParts) error {
 	if e.hooks == nil || e.config.Runner != nil { // a simulation without a runner has no processes
 		e.processes.EndRecorded(ctx, h.Calls, func(r *history.Call, err error) {
 			e.report(&action.CallError{Tool: r.Tool, CallID: r.ID, SessionID: r.Session, RunID: r.Run, Reason: runtime.ReasonInterrupted, Err: err})
@@ -196,7 +194,7 @@ func (e *Executor) restoreCall(s *Session, r *history.Call, books *consent.Books
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	rec := session.RestoredRecord[*call](r)
+	rec := restoredRecord(r)
 	calls := s.memory.Calls(r.Run)
 	calls.Restore(r.Turn, r.Agent)
 	s.memory.Add(rec, calls)
@@ -218,7 +216,7 @@ func (e *Executor) restoreCall(s *Session, r *history.Call, books *consent.Books
 	switch {
 	case waits && (c.values.Final != nil || c.redeclared(&req)):
 		c.declarationChanged = c.redeclared(&req)
-		c.record.Reservation, c.needsReadmission = session.Reserved, c.progress.State() == runtime.StateAuthorized
+		c.record.Reservation, c.needsReadmission = reserved, c.progress.State() == runtime.StateAuthorized
 		interrupted{c: c, of: r}.restoreWait(&req)
 		if req.Status != consent.StatusApproved {
 			return nil, c.declarationChanged
@@ -226,9 +224,9 @@ func (e *Executor) restoreCall(s *Session, r *history.Call, books *consent.Books
 		c.progress.Life.Approve() // its handler was not started: it continues
 		return c, c.declarationChanged
 	case c.progress.State() == runtime.StateExecuting:
-		c.record.Reservation = session.ReservedAndInvoked
+		c.record.Reservation = reservedAndInvoked
 	case c.progress.State() == runtime.StateAuthorized || r.Request != "":
-		c.record.Reservation = session.Reserved
+		c.record.Reservation = reserved
 		c.needsReadmission = r.Triggered && c.progress.State() == runtime.StateAuthorized && c.values.Args != nil
 	}
 	return c, false

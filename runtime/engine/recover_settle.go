@@ -8,7 +8,6 @@ import (
 	"github.com/ambit-tools/ambit/runtime/internal/history"
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
 	"github.com/ambit-tools/ambit/runtime/internal/outcomes"
-	"github.com/ambit-tools/ambit/runtime/internal/recovery"
 	"github.com/ambit-tools/ambit/runtime/internal/tools"
 	"github.com/ambit-tools/ambit/runtime/internal/transaction"
 	"github.com/ambit-tools/ambit/runtime/journal"
@@ -22,7 +21,7 @@ import (
 type interrupted struct {
 	c     *call
 	of    *history.Call
-	parts *recovery.Parts
+	parts *undecidedParts
 	left  []*transaction.Participant // with parts of it
 }
 
@@ -30,24 +29,24 @@ type interrupted struct {
 func (i interrupted) settle(ctx context.Context, stale bool) {
 	c := i.c
 	command := c.tool != nil && c.tool.Spec.Command != nil
-	fate := recovery.FateOf(recovery.Facts{
+	fate := callFateOf(fateFacts{
 		Approved: c.progress.Life.AwaitsConsent(), Admitted: c.needsReadmission, State: c.progress.State(), Decided: i.of.Sealed != nil,
 	})
 	switch fate {
-	case recovery.Approved:
+	case fateApproved:
 		c.submitApproved()
 		return
-	case recovery.Readmitted:
+	case fateReadmitted:
 		i.resubmit()
 		return
-	case recovery.NotStarted:
+	case fateNotStarted:
 		c.finish(interruption(outcomes.NotStarted(outcomes.Ran(command))))
 		return
 	}
 	i.orphan(stale)
-	settled := i.parts.Settle(ctx, c.key(), i.left, fate == recovery.Committed) && !i.parts.Moved(c.key(), i.of.Places)
-	e := interruption(recovery.Outcome(fate, i.of, command, len(i.left) > 0, settled))
-	if again := (rerun{c}); fate == recovery.Interrupted && settled && !i.of.Runs && again.allowed() {
+	settled := i.parts.Settle(ctx, c.key(), i.left, fate == fateCommitted) && !i.parts.Moved(c.key(), i.of.Places)
+	e := interruption(recoveredOutcome(fate, i.of, command, len(i.left) > 0, settled))
+	if again := (rerun{c}); fate == fateInterrupted && settled && !i.of.Runs && again.allowed() {
 		c.interruption = e
 		again.begin()
 		return
@@ -241,7 +240,7 @@ func (i interrupted) settleUndo(ctx context.Context) {
 	u := undoing{c, of.By}
 	key := runtime.CallKey{Session: s.id, Call: c.id, Undo: true}
 	settled := i.parts.Settle(ctx, key, i.left, of.Sealed != nil) && !i.parts.Moved(key, of.Places)
-	done, fault := recovery.UndoOutcome(of, settled)
+	done, fault := recoveredUndo(of, settled)
 	if fault != nil {
 		u.recordFailed(fault)
 		return

@@ -5,14 +5,12 @@ import (
 	"errors"
 
 	"github.com/ambit-tools/ambit/runtime/internal/commitlog"
-	"github.com/ambit-tools/ambit/runtime/internal/recovery"
-	"github.com/ambit-tools/ambit/runtime/internal/residence"
 )
 
 // openSessions prepares the sessions of a journal.
 func (e *Executor) openSessions() {
-	e.sessions.Open(residence.Config[Session]{
-		Sched: &e.sched, Gate: &e.capacity.Gate, Place: func(s *Session) *residence.Place[Session] { return &s.place },
+	e.sessions.Open(sessionCacheConfig{
+		Sched: &e.sched, Gate: &e.capacity.Gate, Place: func(s *Session) *cachePlace { return &s.place },
 		Load: (*Session).load, Drop: (*Session).drop,
 		Rest: func(s *Session) error { return e.snapshots.Rest(context.Background(), s.id) },
 	})
@@ -25,7 +23,7 @@ func (s *Session) load() (known bool, err error) {
 	if errors.Is(e.log.Health(), commitlog.ErrNotRecovered) {
 		return false, nil
 	}
-	of, err := recovery.Load(e.journal, e.engine, e.approvals.Key(), s.id)
+	of, err := loadSession(e.journal, e.engine, e.approvals.Key(), s.id)
 	if of == nil {
 		s.mu.Lock()
 		s.memory.Clear(e.engine)

@@ -19,7 +19,6 @@ import (
 	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/engine"
-	"github.com/ambit-tools/ambit/runtime/internal/residence"
 	"github.com/ambit-tools/ambit/runtime/journal"
 	"github.com/ambit-tools/ambit/runtime/operator"
 )
@@ -273,7 +272,7 @@ func TestShutdownStopsTheTimerOfIdleSessions(t *testing.T) {
 		r.recover()
 		r.turnOf("s").Execute(t.Context(), callOf("c1", "file_read", goodInput))
 		synctest.Wait()
-		require.Contains(t, slices.Collect(maps.Values(clock.set)), residence.Idle)
+		require.Contains(t, slices.Collect(maps.Values(clock.set)), engine.IdleTime)
 		require.NoError(t, r.exec.Shutdown(t.Context()))
 		synctest.Wait()
 		assert.Empty(t, clock.set)

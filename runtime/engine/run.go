@@ -8,9 +8,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/internal/facts"
-	"github.com/ambit-tools/ambit/runtime/internal/metadata"
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
-	"github.com/ambit-tools/ambit/runtime/internal/session"
 	"github.com/ambit-tools/ambit/runtime/internal/wording"
 )
 
@@ -30,14 +28,11 @@ type RunConfig struct {
 type Run struct {
 	session *Session
 	id      string
-	by      *session.Caller // who calls
+	by      *callOrigin     // who calls
 	granted []string        // capabilities; nil: those that the session has for its own principal
 	facts   facts.Following // as the principal, or sub-agent, sees them; guarded by the session
 	node    *runNode
 }
-
-// A runNode is the unit of a run that can be closed: the whole run, or that of a sub-agent.
-type runNode = session.Node[*call]
 
 // A RunStatus describes the state of a run.
 type RunStatus struct {
@@ -75,7 +70,7 @@ func (r *Run) WithPrincipal(principal string, capabilities ...string) *Run {
 	if r == nil || r.session == nil {
 		return r
 	}
-	by := &session.Caller{Run: r.id, Agent: r.by.Agent, Principal: wording.ValidUTF8(principal)}
+	by := &callOrigin{Run: r.id, Agent: r.by.Agent, Principal: wording.ValidUTF8(principal)}
 	return &Run{session: r.session, id: r.id, by: by, granted: slices.Clone(capabilities), node: r.node}
 }
 
@@ -106,10 +101,10 @@ func (r *Run) Child(cfg RunConfig) *Run {
 	cfg.ID = r.node.Calls().Child(r.by.Agent, wording.ValidUTF8(cfg.ID))
 	p := &runNode{}
 	r.node.OpenChild(p)
-	if err := metadata.Add(&p.Metadata, cfg.Metadata); err != nil {
+	if err := addMetadata(&p.Metadata, cfg.Metadata); err != nil {
 		s.exec.report(&action.CallError{SessionID: s.id, RunID: r.id, Err: fmt.Errorf("sub-agent %q: %w", cfg.ID, err)})
 	}
-	by := &session.Caller{Run: r.id, Agent: cfg.ID, Principal: r.by.Principal}
+	by := &callOrigin{Run: r.id, Agent: cfg.ID, Principal: r.by.Principal}
 	return &Run{session: s, id: r.id, by: by, granted: r.granted, node: p}
 }
 
@@ -144,8 +139,8 @@ type Turn struct {
 	budgetEnds  time.Time     // zero: no budget
 	limit       time.Duration // of an attempt; 0: that of its tool
 	consentWait time.Duration
-	minimum     time.Duration   // the part of the budget that a call needs to be admitted
-	blocked     session.Blocked // the tools that timed out
+	minimum     time.Duration // the part of the budget that a call needs to be admitted
+	blocked     blockedTools  // the tools that timed out
 }
 
 // Turn starts a turn of r. Its budget runs from now.

@@ -10,7 +10,6 @@ import (
 	"github.com/ambit-tools/ambit/runtime/internal/deadline"
 	"github.com/ambit-tools/ambit/runtime/internal/outcomes"
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
-	"github.com/ambit-tools/ambit/runtime/internal/session"
 	"github.com/ambit-tools/ambit/runtime/journal"
 	"github.com/ambit-tools/ambit/runtime/rules"
 )
@@ -29,11 +28,11 @@ func (r *Run) Status() RunStatus {
 // status is Status. The session's lock is held.
 func (r *Run) status() RunStatus {
 	if r.node.Final != nil {
-		return RunStatus(*r.node.Final)
+		return *r.node.Final
 	}
 	st := RunStatus{ID: r.id}
 	in := r.session.memory.Rules().Status(r.id)
-	st.State, st.Waiting, st.PendingExit, st.Reminders = session.RunState(in.State), in.Waiting, in.PendingExit, in.Reminders
+	st.State, st.Waiting, st.PendingExit, st.Reminders = runState(in.State), in.Waiting, in.PendingExit, in.Reminders
 	if r.node.Workers.IsShut() {
 		st.State = runtime.RunFinished
 	}
@@ -134,7 +133,7 @@ func (r *Run) end() {
 	if s.memory.Rules().RunState(r.id) == rules.RunIncomplete {
 		st.State = runtime.RunIncomplete
 	}
-	r.node.Final = (*session.Status)(&st)
+	r.node.Final = &st
 	if s.memory.CloseRun(s.exec.instant(s.exec.sched.Now()), r.id) {
 		s.recordRun(journal.KindRunClosed, r.id, r.node)
 	}

@@ -13,11 +13,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime/internal/deadline"
 	"github.com/ambit-tools/ambit/runtime/internal/history"
 	"github.com/ambit-tools/ambit/runtime/internal/lockorder"
-	"github.com/ambit-tools/ambit/runtime/internal/metadata"
-	"github.com/ambit-tools/ambit/runtime/internal/recall"
-	"github.com/ambit-tools/ambit/runtime/internal/residence"
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
-	"github.com/ambit-tools/ambit/runtime/internal/session"
 	"github.com/ambit-tools/ambit/runtime/internal/wording"
 	"github.com/ambit-tools/ambit/runtime/journal"
 )
@@ -78,17 +74,14 @@ type Session struct {
 	refused error    // why it starts and finds no runs; nil: it does
 	of      *Session // where refused is not nil: the session that has the rest
 
-	place residence.Place[Session] // in the sessions of exec
+	place cachePlace // in the sessions of exec
 
 	mu            lockorder.Mutex[lockorder.Session] // guards the session and its runs
-	memory        session.Memory[*call]
-	past          *recall.Past[*call] // reads the calls that memory holds by reference, without the lock
-	admitting     *call               // no other call is admitted while the policy evaluates it
-	admittingDone *sched.Event        // fires when the holder is released
+	memory        memory
+	past          *endedReader // reads the calls that memory holds by reference, without the lock
+	admitting     *call        // no other call is admitted while the policy evaluates it
+	admittingDone *sched.Event // fires when the holder is released
 }
-
-// A callRecord is what a session retains of a call.
-type callRecord = session.Record[*call]
 
 // Session starts a session. Sessions share nothing, even when their ids are equal.
 //
@@ -147,8 +140,8 @@ func (e *Executor) newSession(cfg *SessionConfig) *Session {
 	s := &Session{exec: e, id: cfg.ID}
 	s.cfg.Store(cfg)
 	if e != nil {
-		s.memory = session.New[*call](e.engine, e.log.On(), session.Observing(e.onRuleEvent, cfg.ID))
-		s.past = &recall.Past[*call]{
+		s.memory = newMemory(e.engine, e.log.On(), observeRules(e.onRuleEvent, cfg.ID))
+		s.past = &endedReader{
 			Session: s.id, Lock: &s.mu, Memory: &s.memory, Journal: e.journal, Segments: e.segments, Sched: &e.sched,
 			Report: e.report, Pin: func() func() { return s.place.Pin() },
 			Quiet: func(c *call) bool { return c == nil || c.progress.HandlerDone() },
@@ -197,7 +190,7 @@ func (s *Session) StartRun(ctx context.Context, cfg RunConfig) (*Run, error) {
 		return nil, err
 	}
 	cfg.ID, cfg.Metadata = wording.ValidUTF8(cfg.ID), maps.Clone(cfg.Metadata)
-	if err := errors.Join(metadata.Check(cfg.Metadata), wording.Check("the id of the run", cfg.ID, wording.MaxID)); err != nil {
+	if err := errors.Join(checkMetadata(cfg.Metadata), wording.Check("the id of the run", cfg.ID, wording.MaxID)); err != nil {
 		return nil, fmt.Errorf("a run cannot be started: %w", err)
 	}
 	if !s.exec.capacity.Gate.Enter() {
@@ -242,7 +235,7 @@ func (s *Session) Run(id string) (*Run, bool) {
 
 // run returns the run of a node, for the principal of s.
 func (s *Session) run(id string, p *runNode) *Run {
-	return &Run{session: s, id: id, by: &session.Caller{Run: id, Principal: s.cfg.Load().Principal}, node: p}
+	return &Run{session: s, id: id, by: &callOrigin{Run: id, Principal: s.cfg.Load().Principal}, node: p}
 }
 
 // live returns a call that can change, nil when there is none.

@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime"
-	"github.com/ambit-tools/ambit/runtime/internal/attempt"
 	"github.com/ambit-tools/ambit/runtime/internal/evaluations"
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
 	"github.com/ambit-tools/ambit/runtime/internal/outcomes"
@@ -75,7 +74,7 @@ func (o timer) overdue(at lifecycle.Moment) {
 		return
 	case lifecycle.Committing:
 		e = &result{}
-		commit{c}.unknown(e, runtime.ReasonCommitFailed, attempt.ErrCommitting)
+		commit{c}.unknown(e, runtime.ReasonCommitFailed, errCommitting)
 	default:
 		return
 	}

@@ -7,16 +7,14 @@ import (
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/internal/entry"
-	"github.com/ambit-tools/ambit/runtime/internal/metadata"
 	"github.com/ambit-tools/ambit/runtime/internal/refusal"
-	"github.com/ambit-tools/ambit/runtime/internal/transition"
 	"github.com/ambit-tools/ambit/runtime/internal/usercode"
 	"github.com/ambit-tools/ambit/runtime/journal"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
 // A note is the data of a transition beside its event and states.
-type note = transition.Note
+type note = transitionNote
 
 // transition takes the call to another state. No other function changes the state or emits the
 // event of a call. The lock of the call is held once other goroutines know the call, so transition calls no code of
@@ -76,10 +74,10 @@ func (c *call) operatorText(out *runtime.Outcome, fault *action.CallError) strin
 }
 
 // told returns what every transition says of the call. The lock of the call is held once other goroutines know c.
-func (c *call) told() (of transition.Subject) {
-	of = transition.Subject{
+func (c *call) told() (of transitionSubject) {
+	of = transitionSubject{
 		ID: c.id, Tool: c.record.Tool, Session: c.run.session.id, Run: c.run.id, Agent: c.run.by.Agent, Principal: c.run.by.Principal,
-		Turn: c.turn.number, ClientRequest: metadata.Request(c.metadata), Declared: c.tool, Attempt: c.progress.Life.Attempt(),
+		Turn: c.turn.number, ClientRequest: clientRequest(c.metadata), Declared: c.tool, Attempt: c.progress.Life.Attempt(),
 		Revision: c.progress.Revision, Began: c.began, Input: c.size, Notes: c.notes, Watch: &c.progress.Watch,
 	}
 	if c.consent != nil {

@@ -14,7 +14,6 @@ import (
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/action"
-	"github.com/ambit-tools/ambit/runtime/internal/session"
 	"github.com/ambit-tools/ambit/runtime/rules"
 )
 
@@ -47,7 +46,7 @@ func TestTransitionFollowsTheTable(t *testing.T) {
 		e := &Executor{engine: new(rules.Engine)}
 		e.delivery.Sinks, e.delivery.OnFault = []runtime.Sink{&sink}, func(*action.CallError) { faults.Add(1) }
 		e.delivery.Open(&e.sched)
-		c := &call{work: work{ident: ident{exec: e, run: &Run{session: &Session{exec: e}, by: &session.Caller{}}, turn: new(Turn), record: &callRecord{}}}}
+		c := &call{work: work{ident: ident{exec: e, run: &Run{session: &Session{exec: e}, by: &callOrigin{}}, turn: new(Turn), record: &callRecord{}}}}
 		state, events, refused := runtime.StateDeclared, 0, 0
 		for range 40 {
 			kind, to := runtime.EventKind(rng.IntN(int(runtime.EventSinkDropped)+1)), runtime.State(rng.IntN(int(runtime.StateRolledBack)+1))

@@ -7,8 +7,6 @@ import (
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/internal/deadline"
-	"github.com/ambit-tools/ambit/runtime/internal/session"
-	"github.com/ambit-tools/ambit/runtime/internal/undo"
 	"github.com/ambit-tools/ambit/runtime/internal/wording"
 	"github.com/ambit-tools/ambit/runtime/operator"
 	"github.com/ambit-tools/ambit/runtime/wire"
@@ -58,7 +56,7 @@ func (s *Session) Undo(ctx context.Context, req action.UndoRequest) (action.Undo
 	defer s.past.LetGo(r)
 	var res action.UndoResult
 	if err = s.tryUndo(ctx, r, req); req.DryRun {
-		res.Calls = []action.UndoneCall{(&session.Success{ID: r.ID, Tool: r.Tool}).Undone(err)}
+		res.Calls = []action.UndoneCall{(&successfulCall{ID: r.ID, Tool: r.Tool}).Undone(err)}
 		s.addLater(res.Calls)
 	}
 	if err != nil {
@@ -159,7 +157,7 @@ func (s *Session) undoRefusal(r *callRecord) action.Code {
 }
 
 // run calls the undo handler, if there is one.
-func (u undoing) run(ctx context.Context) *undo.Fault {
+func (u undoing) run(ctx context.Context) *undoFault {
 	c := u.c
 	hook := c.tool.Hooks.Undo
 	if hook == nil {
@@ -177,7 +175,7 @@ func (u undoing) run(ctx context.Context) *undo.Fault {
 	case c.progress.HandlerDone():
 		return nil // the call ended before its handler was released: it had no effect
 	default:
-		return &undo.Fault{Code: action.CodeHandlerError, Err: errPreparing}
+		return &undoFault{Code: action.CodeHandlerError, Err: errPreparing}
 	}
 	return u.runHandler(ctx, func(ctx context.Context) error {
 		return hook(ctx, c.id, c.values.Final, state, c.fullOutput(ctx, output))
@@ -185,14 +183,14 @@ func (u undoing) run(ctx context.Context) *undo.Fault {
 }
 
 // allowed evaluates the policy for the undo.
-func (u undoing) allowed(ctx context.Context, by operator.Actor) *undo.Fault {
+func (u undoing) allowed(ctx context.Context, by operator.Actor) *undoFault {
 	c, s := u.c, u.c.run.session
 	s.mu.Lock()
 	facts := c.run.currentFacts()
 	s.mu.Unlock()
 	in := c.policyInputOf(c.values.Final, facts, c.clock())
 	in.Undo, in.UndoneBy = true, by
-	return undo.Judge(c.evaluateDetached(ctx, in))
+	return judgeUndo(c.evaluateDetached(ctx, in))
 }
 
 // dryUndo returns the result that an undo of a call would have, as far as it is known before the
@@ -227,5 +225,5 @@ func (s *Session) addLater(calls []action.UndoneCall) {
 		}
 		return c.values.Final
 	}
-	s.past.AddLater(calls, session.Overlap[*call]{Tool: s.exec.lookup, Final: ran})
+	s.past.AddLater(calls, overlapRules{Tool: s.exec.lookup, Final: ran})
 }

@@ -9,7 +9,6 @@ import (
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/internal/entry"
-	"github.com/ambit-tools/ambit/runtime/internal/undo"
 	"github.com/ambit-tools/ambit/runtime/journal"
 )
 
@@ -28,10 +27,10 @@ type undoOwner struct {
 
 // runHandler calls the undo handler and commits what it did. The handler shares the key of the
 // effect of the call.
-func (u undoing) runHandler(ctx context.Context, handler func(context.Context) error) *undo.Fault {
+func (u undoing) runHandler(ctx context.Context, handler func(context.Context) error) *undoFault {
 	c, owner := u.c, &undoOwner{ident: u.c.ident, of: u.c}
 	owner.ctx, owner.began, owner.undoing = ctx, c.exec.sched.Now(), true
-	return c.exec.undos.Run(ctx, &c.exec.attempts, undo.Request{
+	return c.exec.undos.Run(ctx, &c.exec.attempts, undoRequest{
 		Owner: owner, Number: c.progress.Life.Attempt(), Effect: c.progress.Scope.Effect(),
 		Deadline: c.tool.Deadline(), Handler: handler, Recorder: u, Hold: c.run.session.hold, LetGo: c.run.session.letGo,
 	})
@@ -58,7 +57,7 @@ func (u undoing) Decided(at time.Time, seals []journal.Seal) error {
 }
 
 // Concluded records the result of an undo whose caller has left.
-func (u undoing) Concluded(fault *undo.Fault) { u.conclude(fault) }
+func (u undoing) Concluded(fault *undoFault) { u.conclude(fault) }
 
 // add adds an entry about the undo, and returns when flush has made it durable.
 func (u undoing) add(r *journal.Record, flush func(uint64) error) error {
@@ -75,7 +74,7 @@ func (u undoing) add(r *journal.Record, flush func(uint64) error) error {
 
 // conclude records the result of the undo. If the caller of the undo left a decided commit,
 // that commit calls conclude when the journal can be written again (SEMANTICS section 6.4).
-func (u undoing) conclude(fault *undo.Fault) *action.Error {
+func (u undoing) conclude(fault *undoFault) *action.Error {
 	c, e := u.c, u.c.exec
 	if fault != nil && fault.Code == action.CodeJournalUnavailable && !errors.Is(fault.Err, journal.ErrUnavailable) { // recovery settles it
 		c.run.session.release(c.record)
@@ -85,14 +84,14 @@ func (u undoing) conclude(fault *undo.Fault) *action.Error {
 	res := u.record(fault)
 	if err := c.trail.Flush(); err != nil {
 		e.report(c.newFault(runtime.ReasonJournalUnavailable, err))
-		return u.failed(&undo.Fault{Code: action.CodeJournalUnavailable, Err: err})
+		return u.failed(&undoFault{Code: action.CodeJournalUnavailable, Err: err})
 	}
 	return res
 }
 
 // record applies the result of the undo, in one step of the session. fault is nil when the undo
 // succeeded.
-func (u undoing) record(fault *undo.Fault) *action.Error {
+func (u undoing) record(fault *undoFault) *action.Error {
 	if fault != nil {
 		return u.recordFailed(fault)
 	}
@@ -115,7 +114,7 @@ func (u undoing) done(now time.Time) {
 }
 
 // recordFailed records that the call was not undone.
-func (u undoing) recordFailed(fault *undo.Fault) *action.Error {
+func (u undoing) recordFailed(fault *undoFault) *action.Error {
 	c, res := u.c, u.failed(fault)
 	c.progress.Lock()
 	s := c.run.session
@@ -132,7 +131,7 @@ func (u undoing) recordFailed(fault *undo.Fault) *action.Error {
 }
 
 // failed returns the error of an undo that failed.
-func (u undoing) failed(fault *undo.Fault) *action.Error {
+func (u undoing) failed(fault *undoFault) *action.Error {
 	c := u.c
 	return fault.Told(c.record.Tool, c.tool != nil && c.tool.Spec.SafeErrors, c.redactText)
 }
