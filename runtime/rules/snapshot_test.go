@@ -142,6 +142,25 @@ func TestRestoredAgreesWithReplayed(t *testing.T) {
 	}
 }
 
+// TestCallsAreHeldInTheOrderOfTheirArguments: of two equal calls, which a configuration let run that held nothing against
+// them, the later one answers equal calls. A call that an edit has made equal to an earlier one is the later one.
+func TestCallsAreHeldInTheOrderOfTheirArguments(t *testing.T) {
+	plain := tool("pay", rules.Rules{})
+	once := plain
+	once.Dedupe.Mode = rules.DedupeAlways
+	for _, restored := range []bool{false, true} {
+		p := begin(t, rules.Rules{}, plain)
+		edited := p.ask("pay", 1)
+		p.ask("pay", 2)
+		edited.Args = digest(2)
+		v, ev := p.s.Resume(p.now, &edited)
+		require.True(t, v.Admitted())
+		p.took(ev, nil)
+		p.become(restored, once)
+		p.duplicate(edited.ID, "pay", 2)
+	}
+}
+
 // restoreUnderOthers takes a snapshot of a session after so many events, restores it under five other
 // configurations, and wants each to give the answers of the replay from there on.
 func restoreUnderOthers(t *testing.T, s *session, cfg rules.Config, at int, met map[string]int) {
