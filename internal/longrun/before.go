@@ -39,29 +39,12 @@ func (r *rig) against(ctx context.Context, commit string) (bars []bar, err error
 	if err != nil {
 		return nil, err
 	}
-	earlier, err := build(ctx, tree, filepath.Join(r.dir, "ambit-before"), "./cmd/ambit")
-	if err != nil {
-		return nil, err
-	}
 	old := made{filepath.Join(r.dir, "old.db"), r.many.calls}
 	if _, err := r.child(ctx, former, "generate", old); err != nil {
 		return nil, err
 	}
 	var then, now []figures
-	var verifies [2][]float64
-	for turn := range 2 * turns {
-		if turn < turns {
-			for i, of := range []struct {
-				ambit string
-				m     made
-			}{{earlier, old}, {r.ambit, r.many}} {
-				cpu, err := r.verify(ctx, of.ambit, of.m)
-				if err != nil {
-					return nil, err
-				}
-				verifies[i] = append(verifies[i], cpu)
-			}
-		}
+	for range 2 * turns {
 		f, err := r.child(ctx, former, "durable", old)
 		if err != nil {
 			return nil, err
@@ -72,10 +55,8 @@ func (r *rig) against(ctx context.Context, commit string) (bars []bar, err error
 		}
 		now = append(now, f)
 	}
-	v, w := median(verifies[0]), median(verifies[1])
 	c, d := medians(then), medians(now)
 	return []bar{
-		{"speed of ambit audit verify, to that of " + commit, v / w, 0.8, true, "", fmt.Sprintf("%.3f and %.3f s of CPU", v, w)},
 		{"CPU of durable calls, to those of " + commit, d["cpu"] / c["cpu"], noise, false, quiet, fmt.Sprintf("%.3f and %.3f s", c["cpu"], d["cpu"])},
 		{"a durable call, to one of " + commit, d["one"] / c["one"], noise, false, quiet, fmt.Sprintf("%.0f and %.0f µs", c["one"], d["one"])},
 		{"calls of 32 callers a second, to those of " + commit, d["all"] / c["all"], 1 / noise, true, quiet, fmt.Sprintf("%.0f and %.0f", c["all"], d["all"])},

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ambit-tools/ambit/runtime/audit"
 	"github.com/ambit-tools/ambit/runtime/sqlite"
 )
 
@@ -23,7 +24,7 @@ func TestAMadeStoreIsOneOfAnExecutor(t *testing.T) {
 	ambit, err := build(t.Context(), "../..", filepath.Join(dir, "ambit"), "./cmd/ambit")
 	require.NoError(t, err)
 	rig := &rig{dir: dir, ambit: ambit, few: m, many: m, log: io.Discard}
-	_, err = rig.verify(t.Context(), ambit, m)
+	_, err = rig.verb(t.Context(), ambit, "audit", "verify", "--store", m.path, "--key", m.key()+audit.PublicSuffix, "--anchor", m.anchor())
 	require.NoError(t, err)
 	_, err = rig.cutCopy(t.Context(), m)
 	require.NoError(t, err)

@@ -55,11 +55,6 @@ func (r *rig) verbs(ctx context.Context, bars []bar) ([]bar, error) {
 	return bars, nil
 }
 
-// verify measures "ambit audit verify", which reads all of a store.
-func (r *rig) verify(ctx context.Context, ambit string, m made) (float64, error) {
-	return r.verb(ctx, ambit, "audit", "verify", "--store", m.path, "--key", m.key()+audit.PublicSuffix, "--anchor", m.anchor())
-}
-
 // cut measures "ambit journal archive", which writes snapshots of all sessions, a segment and the lower end of the store. It is
 // measured once: it needs a copy of the store, and takes seconds.
 func (r *rig) cut(ctx context.Context) (bar, error) {

@@ -10,7 +10,6 @@ import (
 
 	"github.com/ambit-tools/ambit/runtime/journal"
 	"github.com/ambit-tools/ambit/runtime/sqlite/internal/chain"
-	"github.com/ambit-tools/ambit/runtime/sqlite/internal/trie"
 )
 
 // sweepEvery is how many archived entries are deleted in one transaction, so that appends wait for none that is long.
@@ -109,13 +108,13 @@ func (w *writer) pinned(last uint64) error {
 			return refusal{fmt.Errorf("%w: a call that has not ended begins at entry %d", ErrPinned, first)}
 		}
 	}
-	err := trie.Each(nodes{w.c}, w.root, true, func(l *trie.Leaf) error {
+	err := chain.EachLeaf(nodes{w.c}, w.root, true, func(l *chain.Leaf) error {
 		if l.Last <= last {
 			return refusal{fmt.Errorf("%w: entry %d is the last one of a session in which a call has not ended", ErrPinned, l.Last)}
 		}
 		return nil
 	})
-	if errors.Is(err, trie.ErrForged) {
+	if errors.Is(err, chain.ErrForged) {
 		return refusal{fmt.Errorf("the sessions of the store %q: %w: %w", w.path, ErrForged, err)}
 	}
 	return err

@@ -9,7 +9,6 @@ import (
 
 	"github.com/ambit-tools/ambit/runtime/journal"
 	"github.com/ambit-tools/ambit/runtime/sqlite/internal/chain"
-	"github.com/ambit-tools/ambit/runtime/sqlite/internal/trie"
 )
 
 // A standing is how far a store goes.
@@ -17,7 +16,7 @@ type standing struct {
 	last   uint64
 	tail   chain.MAC // of the last entry
 	rooted uint64    // the entries that the tree of the sessions covers
-	root   trie.Root
+	root   chain.Root
 	low    chain.Segment   // the last one
 	since  []journal.Entry // those that it does not cover
 }

@@ -10,11 +10,9 @@ import (
 
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
-
-	"github.com/ambit-tools/ambit/runtime/sqlite/internal/pages"
 )
 
-// A conn is the connection that writes. It is the driver's own: database/sql
+// A conn is a connection, of the writer or of a pool. It is the driver's own: database/sql
 // would replace a broken connection by a new one without a word, and costs a
 // fifth of an append. It is used by one goroutine at a time.
 type conn struct {
@@ -115,6 +113,34 @@ func (c *conn) row(query string, args ...driver.Value) (row []driver.Value, err 
 	return row, nil
 }
 
+// rowsPerLook is how many rows are read between two looks at the context.
+const rowsPerLook = 64
+
+// each calls f with each row of a query, in one state of the store, until f wants no more.
+func (c *conn) each(ctx context.Context, query string, f func(row []driver.Value) (more bool, err error), args ...driver.Value) (err error) {
+	s, err := c.prepare(query)
+	if err != nil {
+		return err
+	}
+	rows, err := s.QueryContext(context.Background(), c.bind(args))
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	row := make([]driver.Value, len(rows.Columns()))
+	for n := 0; ; n++ {
+		if n%rowsPerLook == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err := rows.Next(row); err != nil {
+			return errIf(!errors.Is(err, io.EOF), err)
+		}
+		if more, err := f(row); err != nil || !more {
+			return err
+		}
+	}
+}
+
 // number returns the one number of the first row.
 func (c *conn) number(query string, args ...driver.Value) (int64, error) {
 	row, err := c.row(query, args...)
@@ -146,12 +172,8 @@ func (c *conn) written(back bool) int {
 // code returns SQLite's primary result code of an error; 0 when it has none.
 func code(err error) int {
 	var e *sqlite.Error
-	var f *pages.Fault
-	switch {
-	case errors.As(err, &e):
+	if errors.As(err, &e) {
 		return e.Code() & 0xff
-	case errors.As(err, &f):
-		return f.Code & 0xff
 	}
 	return 0
 }
@@ -176,7 +198,7 @@ func full(err error) bool { return code(err) == sqlite3.SQLITE_FULL }
 // damaged says that an error means a damaged file.
 func damaged(err error) bool {
 	c := code(err)
-	return c == sqlite3.SQLITE_CORRUPT || c == sqlite3.SQLITE_NOTADB
+	return c == sqlite3.SQLITE_CORRUPT || c == sqlite3.SQLITE_NOTADB || errors.Is(err, errUnfit)
 }
 
 // errBusy says that a reader was in the way.

@@ -3,7 +3,6 @@ package sqlite
 import (
 	"github.com/ambit-tools/ambit/runtime/journal"
 	"github.com/ambit-tools/ambit/runtime/sqlite/internal/chain"
-	"github.com/ambit-tools/ambit/runtime/sqlite/internal/pages"
 )
 
 // An end is where a session ends.
@@ -46,7 +45,7 @@ func (x *end) back(seq uint64) chain.Back {
 }
 
 // step returns the step to the last entry.
-func (x *end) step() pages.Step { return pages.Step{Seq: x.seq, Link: x.link, Linked: x.seq > 0} }
+func (x *end) step() walkStep { return walkStep{seq: x.seq, link: x.link, linked: x.seq > 0} }
 
 // set changes what of a call is open.
 func (x *end) set(call string, now opening) {

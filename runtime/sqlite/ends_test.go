@@ -15,7 +15,6 @@ import (
 
 	"github.com/ambit-tools/ambit/runtime/journal"
 	"github.com/ambit-tools/ambit/runtime/sqlite/internal/chain"
-	"github.com/ambit-tools/ambit/runtime/sqlite/internal/trie"
 )
 
 // A model is what a store is to say of its sessions.
@@ -80,10 +79,10 @@ func (m *model) leaves(t *testing.T, path string) {
 	p, err := r.tree(context.Background(), "SELECT o.rooted, o.root, o.mac, (SELECT mac FROM entry WHERE seq = o.rooted), t.path, t.data FROM owner o LEFT JOIN node t ON true")
 	require.NoError(t, err)
 	many := 0
-	require.NoError(t, trie.Each(p, p.root, false, func(*trie.Leaf) error { many++; return nil }))
+	require.NoError(t, chain.EachLeaf(p, p.root, false, func(*chain.Leaf) error { many++; return nil }))
 	require.Len(t, m.last, many)
 	for session, last := range m.last {
-		leaf, found, err := trie.Find(p, p.root, chain.New(r.secret).Name(session))
+		leaf, found, err := chain.FindLeaf(p, p.root, chain.New(r.secret).Name(session))
 		require.NoError(t, err)
 		require.True(t, found, session)
 		require.Equal(t, last, leaf.Last, session)

@@ -153,10 +153,12 @@ func (c *IndexCheck) wrong(seq uint64, what string) error { return &IndexError{c
 
 // calls adds what the index says of calls.
 func (c *IndexCheck) calls(ctx context.Context, to []sum) error {
-	if c.r.shut.Load() {
-		return fmt.Errorf("read %q: %w", c.r.path, journal.ErrClosed)
-	}
-	err := c.r.pages.Calls(ctx, func(first uint64, session, call, entries []byte) error {
+	var first uint64
+	var session, call, entries []byte
+	return c.r.rows(ctx, func(rows *sql.Rows) error {
+		if err := rows.Scan(&first, (*sql.RawBytes)(&session), (*sql.RawBytes)(&call), (*sql.RawBytes)(&entries)); err != nil {
+			return err
+		}
 		for text := range bytes.SplitSeq(entries, []byte{','}) {
 			seq, err := strconv.ParseUint(string(text), 10, 63)
 			if err != nil {
@@ -167,11 +169,7 @@ func (c *IndexCheck) calls(ctx context.Context, to []sum) error {
 			}
 		}
 		return nil
-	})
-	if wrong := (*IndexError)(nil); err == nil || errors.As(err, &wrong) {
-		return err
-	}
-	return fmt.Errorf("read %q: %w", c.r.path, err)
+	}, "SELECT first, session, call, entries FROM call")
 }
 
 // requests adds what the index says of requests. What a row says besides follows from its entries.

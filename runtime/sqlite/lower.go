@@ -8,7 +8,6 @@ import (
 
 	"github.com/ambit-tools/ambit/runtime/journal"
 	"github.com/ambit-tools/ambit/runtime/sqlite/internal/chain"
-	"github.com/ambit-tools/ambit/runtime/sqlite/internal/pages"
 )
 
 // lowerEnd is the condition of entries that are not archived.
@@ -113,9 +112,9 @@ func (r *reader) Archived(ctx context.Context) (uint64, error) {
 	return low.Last, err
 }
 
-// absent returns the error of a read that did not find an entry, for a cause of pages; nil: it is another one's.
+// absent returns the error of a read that did not find an entry, for a cause of entryReader; nil: it is another one's.
 func (r *reader) absent(ctx context.Context, seq uint64, cause error) error {
-	if !errors.Is(cause, pages.ErrArchived) && !errors.Is(cause, pages.ErrMissing) {
+	if !errors.Is(cause, errArchived) && !errors.Is(cause, errMissing) {
 		return nil
 	}
 	if err := r.archived(ctx, seq); err != nil {

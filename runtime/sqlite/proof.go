@@ -10,13 +10,12 @@ import (
 
 	"github.com/ambit-tools/ambit/runtime/journal"
 	"github.com/ambit-tools/ambit/runtime/sqlite/internal/chain"
-	"github.com/ambit-tools/ambit/runtime/sqlite/internal/trie"
 )
 
 // A proof is a part of the tree of the sessions as it was at one moment.
 type proof struct {
 	rooted uint64
-	root   trie.Root
+	root   chain.Root
 	nodes  map[int64][]byte
 }
 
@@ -31,9 +30,9 @@ func (p *proof) Put([]byte, []byte) error { return errors.ErrUnsupported }
 
 // proof reads the nodes that prove what the tree has of a name, and verifies its root by the stored
 // authenticator of the entry that it ends with.
-func (r *reader) proof(ctx context.Context, name trie.Name) (*proof, error) {
+func (r *reader) proof(ctx context.Context, name chain.Name) (*proof, error) {
 	var keys []int64
-	for _, path := range trie.Paths(name) {
+	for _, path := range chain.NodePaths(name) {
 		key, err := nodeOf(path)
 		if err != nil {
 			return nil, err
@@ -93,7 +92,7 @@ FROM owner o LEFT JOIN node t ON true`)
 	if err != nil {
 		return err
 	}
-	err = trie.Each(p, p.root, false, func(l *trie.Leaf) error {
+	err = chain.EachLeaf(p, p.root, false, func(l *chain.Leaf) error {
 		if l.Last <= low.Last { // its last entry is in a segment
 			return nil
 		}
@@ -103,7 +102,7 @@ FROM owner o LEFT JOIN node t ON true`)
 		}
 		return err
 	})
-	if errors.Is(err, trie.ErrForged) {
+	if errors.Is(err, chain.ErrForged) {
 		err = r.badTree(err.Error())
 	}
 	return err
@@ -112,7 +111,7 @@ FROM owner o LEFT JOIN node t ON true`)
 // openSessions returns the sessions in which something is open: those of the tree, and those that have
 // changed since. w.mu is held.
 func (s *Store) openSessions(ctx context.Context) (list []string, err error) {
-	changed := map[trie.Name]bool{}
+	changed := map[chain.Name]bool{}
 	for session, x := range s.w.ends.all {
 		changed[s.w.chain.Name(session)] = true
 		if x.many > 0 {
@@ -120,13 +119,13 @@ func (s *Store) openSessions(ctx context.Context) (list []string, err error) {
 		}
 	}
 	var ends []uint64
-	err = trie.Each(nodes{s.w.c}, s.w.root, true, func(l *trie.Leaf) error {
+	err = chain.EachLeaf(nodes{s.w.c}, s.w.root, true, func(l *chain.Leaf) error {
 		if !changed[l.Name] {
 			ends = append(ends, l.Last)
 		}
 		return nil
 	})
-	if errors.Is(err, trie.ErrForged) {
+	if errors.Is(err, chain.ErrForged) {
 		err = s.badTree(err.Error())
 	}
 	var last []journal.Entry

@@ -12,7 +12,6 @@ import (
 
 	"github.com/ambit-tools/ambit/runtime/journal"
 	"github.com/ambit-tools/ambit/runtime/sqlite/internal/chain"
-	"github.com/ambit-tools/ambit/runtime/sqlite/internal/pages"
 )
 
 // readers is how many queries of one store run at once.
@@ -29,7 +28,7 @@ type reader struct {
 
 	secret *chain.Secret // nil: what is read is not verified
 
-	pages pages.Pool
+	pool pool
 
 	mu    sync.Mutex
 	stmts map[string]*sql.Stmt // of queries, of which there are few
@@ -43,8 +42,7 @@ func (r *reader) close() error {
 	if r.db == nil || r.shut.Swap(true) {
 		return nil
 	}
-	r.pages.Close()
-	return r.db.Close()
+	return errors.Join(r.pool.close(), r.db.Close())
 }
 
 const entryColumns = "e.seq, e.at, e.kind, e.session, e.run, e.call, e.tool, e.mark, e.leaf, p.seq IS NOT NULL, p.data, " +
@@ -60,14 +58,18 @@ func (r *reader) Read(ctx context.Context, after uint64, limit int) ([]journal.E
 	if r.shut.Load() {
 		return nil, fmt.Errorf("read %q: %w", r.path, journal.ErrClosed)
 	}
-	list, err := r.pages.Read(ctx, r.secret, after, limit)
+	var list []journal.Entry
+	err := r.pool.with(ctx, func(c *entryReader) (err error) {
+		list, err = c.read(ctx, r.secret, after, limit)
+		return err
+	})
 	last := after + uint64(len(list))
 	switch {
 	case err == nil:
 		return list, nil
 	case errors.Is(err, chain.ErrMAC):
 		return list, r.forged(last+1, chain.NotAuthentic)
-	case errors.Is(err, pages.ErrArchived), errors.Is(err, pages.ErrMissing), damaged(err):
+	case errors.Is(err, errArchived), errors.Is(err, errMissing), damaged(err):
 		if err := r.absent(ctx, last+1, err); err != nil {
 			return list, err
 		}
@@ -199,7 +201,7 @@ func (r *reader) connect(mode string) (err error) {
 	}
 	r.db.SetMaxOpenConns(readers)
 	r.db.SetMaxIdleConns(readers)
-	r.pages = pages.NewPool(name, readers)
+	r.pool = newPool(name, readers)
 	return nil
 }
 

@@ -9,8 +9,6 @@ import (
 
 	"github.com/ambit-tools/ambit/runtime/journal"
 	"github.com/ambit-tools/ambit/runtime/sqlite/internal/chain"
-	"github.com/ambit-tools/ambit/runtime/sqlite/internal/pages"
-	"github.com/ambit-tools/ambit/runtime/sqlite/internal/trie"
 )
 
 // backStep is how many entries Back reads at once at first, and maxBackStep at most.
@@ -21,8 +19,8 @@ const (
 
 // backFrom calls f with the entries of a session before a position, the last one first. at is the step to the
 // last of all. Where before, or the position before it, has an entry of the session, it begins there.
-func (r *reader) backFrom(ctx context.Context, session string, before uint64, at pages.Step, f func(*journal.Entry) bool) error {
-	if before <= at.Seq {
+func (r *reader) backFrom(ctx context.Context, session string, before uint64, at walkStep, f func(*journal.Entry) bool) error {
+	if before <= at.seq {
 		if next, ok := r.stepBefore(ctx, session, before); ok {
 			at = next
 		}
@@ -31,27 +29,27 @@ func (r *reader) backFrom(ctx context.Context, session string, before uint64, at
 }
 
 // stepBefore returns the step to the last entry of a session before a position, if one look shows it.
-func (r *reader) stepBefore(ctx context.Context, session string, before uint64) (pages.Step, bool) {
+func (r *reader) stepBefore(ctx context.Context, session string, before uint64) (walkStep, bool) {
 	if before > 0 {
-		if e, next, err := r.pages.At(ctx, r.secret, before); err == nil && e.Session == session {
+		if e, next, err := r.stepAt(ctx, before); err == nil && e.Session == session {
 			return next, true
 		}
 	}
 	if before > 1 {
-		if e, _, err := r.pages.At(ctx, r.secret, before-1); err == nil && e.Session == session {
-			return pages.Step{Seq: before - 1}, true
+		if e, _, err := r.stepAt(ctx, before-1); err == nil && e.Session == session {
+			return walkStep{seq: before - 1}, true
 		}
 	}
-	return pages.Step{}, false
+	return walkStep{}, false
 }
 
 // walk calls f with the entries of a session from that of a step on, the last one first.
-func (r *reader) walk(ctx context.Context, session string, at pages.Step, f func(*journal.Entry) bool) error {
-	for n := backStep; at.Seq > 0; n = min(2*n, maxBackStep) {
+func (r *reader) walk(ctx context.Context, session string, at walkStep, f func(*journal.Entry) bool) error {
+	for n := backStep; at.seq > 0; n = min(2*n, maxBackStep) {
 		if r.shut.Load() {
 			return fmt.Errorf("read %q: %w", r.path, journal.ErrClosed)
 		}
-		list, err := r.pages.Back(ctx, r.secret, session, &at, n)
+		list, err := r.back(ctx, session, &at, n)
 		for i := range list {
 			if !f(&list[i]) {
 				return nil
@@ -60,12 +58,12 @@ func (r *reader) walk(ctx context.Context, session string, at pages.Step, f func
 		switch {
 		case err == nil:
 		case errors.Is(err, chain.ErrMAC):
-			return r.first(ctx, r.forged(at.Seq, whatSession))
-		case errors.Is(err, pages.ErrArchived), errors.Is(err, pages.ErrMissing), damaged(err):
-			if err := r.absent(ctx, at.Seq, err); err != nil {
+			return r.first(ctx, r.forged(at.seq, whatSession))
+		case errors.Is(err, errArchived), errors.Is(err, errMissing), damaged(err):
+			if err := r.absent(ctx, at.seq, err); err != nil {
 				return err
 			}
-			return &CorruptError{Path: r.path, Readable: at.Seq - 1, Damaged: at.Seq, Cause: err}
+			return &CorruptError{Path: r.path, Readable: at.seq - 1, Damaged: at.seq, Cause: err}
 		default:
 			return fmt.Errorf("read %q: %w", r.path, err)
 		}
@@ -88,15 +86,15 @@ func (r *Reader) Back(ctx context.Context, session string, before uint64, f func
 }
 
 // end returns the step to the last entry of a session, by the index.
-func (r *Reader) end(ctx context.Context, session string) (at pages.Step, err error) {
-	err = r.rows(ctx, func(rows *sql.Rows) error { return rows.Scan(&at.Seq) }, `SELECT max(coalesce((SELECT last FROM session WHERE id = ?1), 0),
+func (r *Reader) end(ctx context.Context, session string) (at walkStep, err error) {
+	err = r.rows(ctx, func(rows *sql.Rows) error { return rows.Scan(&at.seq) }, `SELECT max(coalesce((SELECT last FROM session WHERE id = ?1), 0),
   coalesce((SELECT max(seq) FROM entry WHERE seq > (SELECT indexed FROM owner) AND session = ?1), 0))`, session)
 	return at, err
 }
 
 // provedEnd returns the step to the last entry of a session, by the tree of the sessions and the entries that
 // it does not cover.
-func (r *Reader) provedEnd(ctx context.Context, session string) (pages.Step, error) {
+func (r *Reader) provedEnd(ctx context.Context, session string) (walkStep, error) {
 	for {
 		at, rooted, err := r.provedOnce(ctx, session)
 		var gone *journal.ArchivedError
@@ -107,24 +105,24 @@ func (r *Reader) provedEnd(ctx context.Context, session string) (pages.Step, err
 }
 
 // provedOnce is provedEnd by the tree as it is now. It returns how many entries that covers.
-func (r *Reader) provedOnce(ctx context.Context, session string) (at pages.Step, rooted uint64, err error) {
+func (r *Reader) provedOnce(ctx context.Context, session string) (at walkStep, rooted uint64, err error) {
 	proof, err := r.proof(ctx, chain.New(r.secret).Name(session))
 	if err != nil {
-		return pages.Step{}, 0, err
+		return walkStep{}, 0, err
 	}
-	leaf, found, err := trie.Find(proof, proof.root, chain.New(r.secret).Name(session))
+	leaf, found, err := chain.FindLeaf(proof, proof.root, chain.New(r.secret).Name(session))
 	if err != nil {
-		return pages.Step{}, proof.rooted, forgedSession(r.path, session, err)
+		return walkStep{}, proof.rooted, forgedSession(r.path, session, err)
 	}
-	at = pages.Step{Seq: leaf.Last, Link: leaf.Tail, Linked: found}
+	at = walkStep{seq: leaf.Last, link: leaf.Tail, linked: found}
 	for after := proof.rooted; ; {
 		list, err := r.Read(ctx, after, followed)
 		if err != nil {
-			return pages.Step{}, proof.rooted, err
+			return walkStep{}, proof.rooted, err
 		}
 		for i := range list {
 			if list[i].Session == session {
-				at = pages.Step{Seq: list[i].Seq} // the chain of all entries has proved it
+				at = walkStep{seq: list[i].Seq} // the chain of all entries has proved it
 			}
 		}
 		if after += uint64(len(list)); len(list) < followed {

@@ -7,8 +7,6 @@ import (
 
 	"github.com/ambit-tools/ambit/runtime/journal"
 	"github.com/ambit-tools/ambit/runtime/sqlite/internal/chain"
-	"github.com/ambit-tools/ambit/runtime/sqlite/internal/pages"
-	"github.com/ambit-tools/ambit/runtime/sqlite/internal/trie"
 )
 
 // rootEvery is after how many entries the tree of the sessions is brought up to date, and rootEverySessions
@@ -59,7 +57,7 @@ func (n nodes) Put(path, data []byte) error {
 
 // forgedSession is the error of a session whose end cannot be believed.
 func forgedSession(path, session string, err error) error {
-	if errors.Is(err, trie.ErrForged) {
+	if errors.Is(err, chain.ErrForged) {
 		return fmt.Errorf("session %q of the store %q: %w: %w; keep the store as it is, and go on with a copy of it and of its keys file that were made together",
 			session, path, ErrForged, err)
 	}
@@ -72,8 +70,8 @@ func (w *writer) endOf(session string) (*end, error) {
 		x.used = w.rooted
 		return x, nil
 	}
-	leaf, _, err := trie.Find(nodes{w.c}, w.root, w.chain.Name(session))
-	if errors.Is(err, trie.ErrForged) {
+	leaf, _, err := chain.FindLeaf(nodes{w.c}, w.root, w.chain.Name(session))
+	if errors.Is(err, chain.ErrForged) {
 		return nil, refusal{forgedSession(w.path, session, err)}
 	}
 	if err != nil {
@@ -105,7 +103,7 @@ func (w *writer) reopen(session string, x *end, many uint32) error {
 		return x.many < many
 	})
 	if err == nil && x.many != many {
-		err = forgedSession(w.path, session, trie.ErrForged)
+		err = forgedSession(w.path, session, chain.ErrForged)
 	}
 	return err
 }
@@ -123,14 +121,14 @@ func believed(err error) error {
 
 // plant brings the tree of the sessions up to date, inside a transaction.
 func (w *writer) plant() error {
-	list := make([]trie.Leaf, 0, w.ends.changed)
+	list := make([]chain.Leaf, 0, w.ends.changed)
 	for session, x := range w.ends.all {
 		if x.seq > w.rooted {
-			list = append(list, trie.Leaf{Name: w.chain.Name(session), Last: x.seq, Tail: x.link, Open: x.many})
+			list = append(list, chain.Leaf{Name: w.chain.Name(session), Last: x.seq, Tail: x.link, Open: x.many})
 		}
 	}
-	root, err := trie.Update(nodes{w.c}, w.root, list)
-	if errors.Is(err, trie.ErrForged) {
+	root, err := chain.UpdateTree(nodes{w.c}, w.root, list)
+	if errors.Is(err, chain.ErrForged) {
 		return refusal{fmt.Errorf("the sessions of the store %q: %w: %w", w.path, ErrForged, err)}
 	}
 	if err != nil {
@@ -181,7 +179,7 @@ func (s *Store) Back(ctx context.Context, session string, before uint64, f func(
 		return fmt.Errorf("read %q: %w", s.path, journal.ErrClosed)
 	}
 	x, err := s.w.endOf(session)
-	var at pages.Step
+	var at walkStep
 	if err == nil {
 		at = x.step()
 	}

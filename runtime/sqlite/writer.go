@@ -8,8 +8,6 @@ import (
 
 	"github.com/ambit-tools/ambit/runtime/journal"
 	"github.com/ambit-tools/ambit/runtime/sqlite/internal/chain"
-	"github.com/ambit-tools/ambit/runtime/sqlite/internal/pages"
-	"github.com/ambit-tools/ambit/runtime/sqlite/internal/trie"
 )
 
 const (
@@ -36,10 +34,10 @@ type writer struct {
 	head          uint64
 	tail          chain.MAC // the authenticator of the last entry
 	rooted        uint64    // the entries that the tree of the sessions covers
-	root          trie.Root
+	root          chain.Root
 	archived      uint64 // entries that are in segments
 	ends          ends   // of the sessions
-	back          func(ctx context.Context, session string, at pages.Step, f func(*journal.Entry) bool) error
+	back          func(ctx context.Context, session string, at walkStep, f func(*journal.Entry) bool) error
 	chain         *chain.Chain
 	frames, moved int64 // of the write-ahead log, at the last checkpoint
 	lost          error // why nothing may be written any more

@@ -1,6 +1,6 @@
 // Package chain authenticates what a store holds: entries, each with the one before it,
-// checkpoints, values of the state and the head. An authenticator is HMAC-SHA256 under
-// the key of the store.
+// checkpoints, values of the state, the head, and a tree of its sessions. An authenticator
+// is HMAC-SHA256 under the key of the store.
 package chain
 
 import (

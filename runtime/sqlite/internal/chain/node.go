@@ -1,4 +1,4 @@
-package trie
+package chain
 
 import (
 	"bytes"
@@ -21,8 +21,8 @@ const (
 	isSplit  = 1
 )
 
-// domain begins what is digested, so that a node is never something else.
-const domain = "ambit store node 1\n"
+// domainNode begins what is digested, so that a node is never something else.
+const domainNode = "ambit store node 1\n"
 
 // A node has leaves, in the order of their names, or children.
 type node struct {
@@ -55,9 +55,9 @@ func digits(name Name, many int) []byte {
 	return path
 }
 
-// Paths returns the paths of the nodes that Find can read for a name, down to a depth that no tree of a
+// NodePaths returns the paths of the nodes that FindLeaf can read for a name, down to a depth that no tree of a
 // million million sessions has.
-func Paths(name Name) [][]byte {
+func NodePaths(name Name) [][]byte {
 	const most = 12
 	list := make([][]byte, most)
 	for i := range list {
@@ -69,7 +69,7 @@ func Paths(name Name) [][]byte {
 // rootOf returns the digest of a node.
 func rootOf(data []byte) (r Root) {
 	h := sha256.New()
-	h.Write([]byte(domain))
+	h.Write([]byte(domainNode))
 	h.Write(data)
 	h.Sum(r[:0])
 	return r

@@ -1,7 +1,4 @@
-// Package trie keeps one leaf for each session of a store in an authenticated tree: its root
-// proves which leaf a session has, and that a session has none. The tree is a radix tree over
-// keyed names, so that its depth does not depend on which ids are chosen.
-package trie
+package chain
 
 import (
 	"bytes"
@@ -20,7 +17,9 @@ const (
 // A Name stands for a session: a digest of its id under a key of the store.
 type Name [NameSize]byte
 
-// A Root authenticates a tree: the digest of its first node. The zero value is that of the empty tree.
+// A Root is the digest of the first node of the tree of sessions, which has one leaf for each session of a store. It proves which leaf a
+// session has, and that a session has none. The tree is a radix tree over keyed names, so that its depth does not depend on
+// which ids are chosen. The zero value is the root of the empty tree.
 type Root [sha256.Size]byte
 
 // A Leaf is what is known of a session.
@@ -41,9 +40,9 @@ type Nodes interface {
 // that of another tree or of an earlier one.
 var ErrForged = errors.New("a node of the tree of sessions is not authentic")
 
-// Find returns the leaf of a name, or reports that there is none. Both answers are proved: every node that
-// Find reads is compared with the root.
-func Find(n Nodes, root Root, name Name) (Leaf, bool, error) {
+// FindLeaf returns the leaf of a name, or reports that there is none. Both answers are proved: every node that
+// FindLeaf reads is compared with the root.
+func FindLeaf(n Nodes, root Root, name Name) (Leaf, bool, error) {
 	if root == (Root{}) {
 		return Leaf{}, false, nil
 	}
@@ -67,9 +66,9 @@ func Find(n Nodes, root Root, name Name) (Leaf, bool, error) {
 	}
 }
 
-// Update stores leaves in the tree, each in the place of the one of its name, and returns the new root. It
+// UpdateTree stores leaves in the tree, each in the place of the one of its name, and returns the new root. It
 // sorts list. With an error the nodes are to be thrown away.
-func Update(n Nodes, root Root, list []Leaf) (Root, error) {
+func UpdateTree(n Nodes, root Root, list []Leaf) (Root, error) {
 	if len(list) == 0 {
 		return root, nil
 	}
@@ -78,7 +77,7 @@ func Update(n Nodes, root Root, list []Leaf) (Root, error) {
 	return c.root, err
 }
 
-// update is Update for the subtree at a depth, whose names begin like all of list.
+// update is UpdateTree for the subtree at a depth, whose names begin like all of list.
 func update(n Nodes, root Root, depth int, list []Leaf) (child, error) {
 	path := digits(list[0].Name, depth)
 	now := node{bucket: true}
@@ -126,9 +125,9 @@ func merge(leaves, news []Leaf) []Leaf {
 	return append(append(list, leaves...), news...)
 }
 
-// Each calls f for every leaf, in the order of the names. With open it calls f for those of which something
+// EachLeaf calls f for every leaf, in the order of the names. With open it calls f for those of which something
 // is open, and reads no node in which there is none.
-func Each(n Nodes, root Root, open bool, f func(*Leaf) error) error {
+func EachLeaf(n Nodes, root Root, open bool, f func(*Leaf) error) error {
 	if root == (Root{}) {
 		return nil
 	}
