@@ -29,7 +29,7 @@ func (c *call) accept(e *result, late bool) *result {
 	if e.outcome.Kind == runtime.Completed {
 		c.reportElsewhere()
 		if len(c.exec.participants) > 0 {
-			commit{c}.run(e)
+			c.commit(e)
 		}
 	}
 	c.finishInTime(e)
@@ -51,7 +51,7 @@ func (c *call) reportElsewhere() {
 func (c *call) handlerResult(e *result) {
 	spec := c.tool.Spec
 	if err := c.worker.Scratch.err; err != nil {
-		if aborted := (halting{c}).canceled(err); aborted != nil {
+		if aborted := c.stoppedByShutdown(err); aborted != nil {
 			*e = *aborted
 			return
 		}
@@ -110,7 +110,7 @@ func (c *call) finishInTime(e *result) {
 		return
 	}
 	e.report(c)
-	if !c.finish(e) && !(commit{c}).late(e) {
+	if !c.finish(e) && !c.lateCommit(e) {
 		c.recordLate(e)
 	}
 }

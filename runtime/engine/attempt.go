@@ -23,6 +23,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
 	"github.com/ambit-tools/ambit/runtime/internal/live"
 	"github.com/ambit-tools/ambit/runtime/internal/lockorder"
+	"github.com/ambit-tools/ambit/runtime/internal/redact"
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
 	"github.com/ambit-tools/ambit/runtime/internal/transaction"
 	"github.com/ambit-tools/ambit/runtime/journal"
@@ -34,8 +35,6 @@ type attemptEnv struct {
 	Sched        *sched.Scheduler
 	Lease        *lease.Lease // nil: there is no journal
 	Participants transaction.Participants
-	Live         livePublisher
-	Processes    processRecorder
 	Grace        time.Duration // for effects, seals and rollbacks that have begun
 }
 
@@ -50,6 +49,13 @@ type attemptOwner interface {
 
 	// PartFault takes a fault of a participant that changes no result. No lock is held.
 	PartFault(err error)
+
+	// hidden returns the sensitive values that are taken out of the texts of the owner, nil when no text of it
+	// may be told. It may run code of the tool: no lock is held.
+	hidden() *redact.Secrets
+
+	// publish passes on a piece of its output. The lock of the owner is held: publish does not wait.
+	publish(*live.Piece)
 }
 
 // Errors of commits that did not end in time.
@@ -60,10 +66,11 @@ var (
 
 // An attemptScope is what the attempts of one call, or of one undo, do. Open prepares it.
 type attemptScope struct {
-	owner attemptOwner
-	env   *attemptEnv
-	mu    *lockorder.Mutex[lockorder.Call] // guards all that follows
-	life  *lifecycle.Call
+	owner     attemptOwner
+	processes processOwner // nil: it starts none
+	env       *attemptEnv
+	mu        *lockorder.Mutex[lockorder.Call] // guards all that follows
+	life      *lifecycle.Call
 
 	effect  rules.Digest    // key of the effect; zero: none
 	first   attemptContext  // of the first attempt
@@ -75,9 +82,9 @@ type attemptScope struct {
 	drained *sched.Event     // fires when the fence is shut and no effect is inside; nil: no goroutine waits
 }
 
-// Open prepares s for an owner, with the lock and the lifecycle of the owner.
-func (s *attemptScope) Open(owner attemptOwner, env *attemptEnv, mu *lockorder.Mutex[lockorder.Call], life *lifecycle.Call) {
-	s.owner, s.env, s.mu, s.life = owner, env, mu, life
+// Open prepares s for an owner, with the lock and the lifecycle of the owner. processes is nil where it starts none.
+func (s *attemptScope) Open(owner attemptOwner, processes processOwner, env *attemptEnv, mu *lockorder.Mutex[lockorder.Call], life *lifecycle.Call) {
+	s.owner, s.processes, s.env, s.mu, s.life = owner, processes, env, mu, life
 }
 
 // SetEffect sets the key of the effect. The lock is held.

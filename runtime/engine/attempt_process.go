@@ -2,27 +2,33 @@ package engine
 
 import (
 	"context"
+	"errors"
 
 	"github.com/ambit-tools/ambit/runtime/internal/live"
 	"github.com/ambit-tools/ambit/runtime/journal"
 	"github.com/ambit-tools/ambit/runtime/process"
 )
 
-// A processRecorder records the processes of owners.
-type processRecorder interface {
-	// Started records that a process is about to run, and returns when that is durable. No lock is held.
-	Started(attemptOwner, *journal.Process) error
+// A processOwner is a call whose handler may start a process.
+type processOwner interface {
+	// processStarted records that a process is about to run, and returns when that is durable. No lock is held.
+	processStarted(*journal.Process) error
 
-	// Ended keeps what a process wrote, if its exit is not nil: its end then names it. No lock is held.
-	Ended(attemptOwner, *journal.Process, *process.Exit)
+	// processEnded keeps the output of a process, if its exit is not nil: its end then names it. No lock is held.
+	processEnded(*journal.Process, *process.Exit)
 
-	// Stale records that the watcher of the process fell silent. The lock of the owner is held.
-	Stale(attemptOwner)
+	// processStale records that the watcher of the process fell silent. The lock of the owner is held.
+	processStale()
 }
+
+var errUndoProcess = errors.New("an undo handler starts no process")
 
 // ProcessStarts records a process of the attempt, and returns when that is durable (SEMANTICS 6.6.8).
 func (at *attemptContext) ProcessStarts(_ context.Context, p *journal.Process) error {
-	return at.scope.env.Processes.Started(at.scope.owner, p)
+	if at.scope.processes == nil {
+		return errUndoProcess
+	}
+	return at.scope.processes.processStarted(p)
 }
 
 // ProcessEnded takes the end of a process of the attempt, for the next entry of its owner. The exit has what is to be
@@ -32,14 +38,14 @@ func (at *attemptContext) ProcessEnded(p *journal.Process, exit *process.Exit) {
 	at.whileTold(func(o *live.Output) {
 		now := s.env.Sched.Now()
 		for _, piece := range o.Close(now, p.Exit.Stdout.Size, p.Exit.Stderr.Size) {
-			s.env.Live.Publish(s.owner, &piece)
+			s.owner.publish(&piece)
 		}
 	})
-	s.env.Processes.Ended(s.owner, p, exit)
+	s.processes.processEnded(p, exit)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if p.Exit.Cause == process.Stale && !s.life.Ended() {
-		s.env.Processes.Stale(s.owner)
+		s.processes.processStale()
 	}
 	s.process = p
 }
@@ -55,7 +61,7 @@ func (at *attemptContext) ProcessWrites(c *process.Chunk) {
 	s := at.scope
 	at.whileTold(func(o *live.Output) {
 		if p, ok := o.Write(s.env.Sched.Now(), c); ok {
-			s.env.Live.Publish(s.owner, &p)
+			s.owner.publish(&p)
 		}
 	})
 }

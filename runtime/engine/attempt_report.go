@@ -5,16 +5,6 @@ import (
 	"github.com/ambit-tools/ambit/runtime/internal/redact"
 )
 
-// A livePublisher passes on what owners report while they run.
-type livePublisher interface {
-	// Hide returns the sensitive values that are taken out of the texts of an owner, nil when no text of it
-	// may be told. It may run code of the tool: no lock is held.
-	Hide(attemptOwner) *redact.Secrets
-
-	// Publish passes on a piece. The lock of the owner is held: it must not wait.
-	Publish(attemptOwner, *live.Piece)
-}
-
 // Report passes on progress and text of the attempt, while its fence is open (SEMANTICS 2.5.1).
 func (at *attemptContext) Report(done, total int64, text string) error {
 	if !at.whileTold(func(o *live.Output) {
@@ -34,7 +24,7 @@ func (at *attemptContext) whileTold(f func(*live.Output)) bool {
 	s.mu.Unlock()
 	var hide *redact.Secrets
 	if open && !known {
-		hide = s.env.Live.Hide(s.owner)
+		hide = s.owner.hidden()
 	}
 	return at.WhileOpen(func() {
 		if s.output == nil {
@@ -54,7 +44,7 @@ func tell(s *attemptScope) {
 	wait := s.output.Wait(now)
 	if wait == 0 {
 		if p, ok := s.output.Take(now); ok {
-			s.env.Live.Publish(s.owner, &p)
+			s.owner.publish(&p)
 		}
 		return
 	}
@@ -79,6 +69,6 @@ func endReports(s *attemptScope) {
 		s.telling = nil
 	}
 	if p, ok := s.output.End(s.env.Sched.Now()); ok {
-		s.env.Live.Publish(s.owner, &p)
+		s.owner.publish(&p)
 	}
 }

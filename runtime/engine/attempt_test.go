@@ -14,15 +14,28 @@ import (
 	"github.com/ambit-tools/ambit/runtime/internal/callctx"
 	"github.com/ambit-tools/ambit/runtime/internal/deadline"
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
+	"github.com/ambit-tools/ambit/runtime/internal/live"
 	"github.com/ambit-tools/ambit/runtime/internal/lockorder"
+	"github.com/ambit-tools/ambit/runtime/internal/redact"
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
 	"github.com/ambit-tools/ambit/runtime/internal/transaction"
 	"github.com/ambit-tools/ambit/runtime/journal"
+	"github.com/ambit-tools/ambit/runtime/process"
 	"github.com/ambit-tools/ambit/runtime/rules"
 )
 
+// A silent owner reports nothing and starts no process.
+type silent struct{}
+
+func (silent) hidden() *redact.Secrets                      { return nil }
+func (silent) publish(*live.Piece)                          {}
+func (silent) processStarted(*journal.Process) error        { return nil }
+func (silent) processEnded(*journal.Process, *process.Exit) {}
+func (silent) processStale()                                {}
+
 // An attemptCall owns a scope, and is a participant that notes what it does.
 type attemptCall struct {
+	silent
 	attemptScope
 	mu    lockorder.Mutex[lockorder.Call]
 	life  lifecycle.Call
@@ -34,7 +47,7 @@ type attemptCall struct {
 func attemptNewCall() *attemptCall {
 	c := &attemptCall{spec: runtime.Spec{Name: "put", Effect: runtime.SideEffectWrite}}
 	env := &attemptEnv{Sched: &c.sched, Participants: transaction.Participants{{Name: "here", Participant: c}}, Grace: time.Second}
-	c.Open(c, env, &c.mu, &c.life)
+	c.Open(c, nil, env, &c.mu, &c.life)
 	return c
 }
 

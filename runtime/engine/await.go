@@ -11,22 +11,18 @@ import (
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
 )
 
-// A caller waits for the outcome of a call.
-type caller struct{ c *call }
-
 // await waits for the outcome and stores it in out, which is zero. It cancels the call
 // when its caller's context ends. A call that still waits for consent when ConsentWait
 // is over has the outcome pending.
-func (w caller) await(out *runtime.Outcome) {
-	c := w.c
+func (c *call) await(out *runtime.Outcome) {
 	r := c.record
 	quick := !c.exec.sched.Counts() && r.First.Spin() // a Waiter counts waiting goroutines
 	if !quick && c.exec.sched.Wait(&r.First, nil, c.ctx.Done()) == sched.Done {
-		w.cancel()
+		c.cancelByCaller()
 		c.exec.sched.Wait(&r.First, nil, nil)
 	}
 	if r.Final != nil {
-		*out = w.awaitConsent()
+		*out = c.awaitConsent()
 		return
 	}
 	if !c.dry {
@@ -35,24 +31,23 @@ func (w caller) await(out *runtime.Outcome) {
 	r.Fill(out)
 }
 
-// cancel cancels the call because the context of its caller has ended, unless the call waits for consent.
-func (w caller) cancel() {
+// cancelByCaller cancels the call because the context of its caller has ended, unless the call waits for consent.
+func (c *call) cancelByCaller() {
 	e := aborted(outcomes.Cancelled())
 	e.cause = lifecycle.ByCaller
-	w.c.finish(e)
+	c.finish(e)
 }
 
 // awaitConsent waits for the outcome of a call that waits for consent, at most for
 // TurnConfig.ConsentWait, and longer when the call has been approved by then.
-func (w caller) awaitConsent() runtime.Outcome {
-	c := w.c
+func (c *call) awaitConsent() runtime.Outcome {
 	final := c.record.Final
 	gone := c.ctx.Done()
 	late := sched.NewEvent()
 	c.progress.Lock()
 	c.consent.WaitOver = late
 	c.progress.Unlock()
-	if d := w.patience(); d > 0 && !c.exec.approvals.Closed().Fired() {
+	if d := c.patience(); d > 0 && !c.exec.approvals.Closed().Fired() {
 		t := c.exec.sched.After(d, func() { c.exec.sched.Fire(late) })
 		c.exec.sched.Wait(final, late, gone)
 		t.Stop()
@@ -65,7 +60,7 @@ func (w caller) awaitConsent() runtime.Outcome {
 	}
 	c.progress.Unlock()
 	if c.exec.sched.Wait(final, nil, gone) == sched.Done {
-		w.cancel()
+		c.cancelByCaller()
 		c.exec.sched.Wait(final, nil, nil)
 	}
 	c.observe(gone)
@@ -73,8 +68,7 @@ func (w caller) awaitConsent() runtime.Outcome {
 }
 
 // patience returns how much longer the caller waits for consent.
-func (w caller) patience() time.Duration {
-	c := w.c
+func (c *call) patience() time.Duration {
 	now := c.clock()
 	d := c.turn.consentWait - now.Sub(c.consent.Since)
 	if left, bounded := deadline.Left(c.turn.budgetEnds, now); bounded {
@@ -83,9 +77,8 @@ func (w caller) patience() time.Duration {
 	return d
 }
 
-// pending returns the outcome pending when the call waits for consent.
-func (w caller) pending() (runtime.Outcome, bool) {
-	c := w.c
+// pendingOutcome returns the outcome pending when the call waits for consent.
+func (c *call) pendingOutcome() (runtime.Outcome, bool) {
 	c.progress.Lock()
 	defer c.progress.Unlock()
 	if !c.progress.Life.AwaitsConsent() {
@@ -120,6 +113,6 @@ func (e *Executor) Await(ctx context.Context, sessionID, callID string) runtime.
 
 // waiting returns how a goroutine waits for a call of s that it did not make.
 func (s *Session) waiting() outcomeWait {
-	pending := func(c *call) (runtime.Outcome, bool) { return caller{c}.pending() }
+	pending := func(c *call) (runtime.Outcome, bool) { return c.pendingOutcome() }
 	return outcomeWait{Sched: &s.exec.sched, Closed: s.exec.approvals.Closed(), Pending: pending}
 }

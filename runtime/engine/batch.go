@@ -58,14 +58,14 @@ func (t *Turn) executeParallel(ctx context.Context, calls []runtime.Call, outcom
 			continue
 		}
 		if e.sched.Wait(&b.admitted, &c.record.First, ctx.Done()) == sched.Done {
-			caller{c}.cancel()
+			c.cancelByCaller()
 			e.sched.Wait(&b.admitted, &c.record.First, nil)
 		}
 	}
 	e.sched.Fire(open)
 	for i, c := range begun {
 		if c != nil {
-			caller{c}.await(&outcomes[i])
+			c.await(&outcomes[i])
 		} else {
 			outcomes[i] = s.waiting().Answer(earlier[i], ctx.Done())
 		}

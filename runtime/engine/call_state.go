@@ -42,10 +42,16 @@ type callState struct {
 	handlerDone atomic.Bool       // it runs for the call no more; guarded by nothing
 }
 
+// A callOwner is the call of a state.
+type callOwner interface {
+	attemptOwner
+	processOwner
+}
+
 // Open prepares p for a call of owner that began at an instant, in a turn that ends at another; zero: never.
-func (p *callState) Open(owner attemptOwner, env *attemptEnv, began, turnEnds time.Time) {
+func (p *callState) Open(owner callOwner, env *attemptEnv, began, turnEnds time.Time) {
 	p.sched, p.began, p.turnEnds = env.Sched, began, turnEnds
-	p.Scope.Open(owner, env, &p.Mutex, &p.Life)
+	p.Scope.Open(owner, owner, env, &p.Mutex, &p.Life)
 }
 
 // Restore sets p to that of a call of an earlier process, whose handler had a number of attempts. A detached

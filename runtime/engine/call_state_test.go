@@ -21,6 +21,7 @@ import (
 
 // A progressCall owns a callState, and is the timer of its worker.
 type progressCall struct {
+	silent
 	callState
 	sched       sched.Scheduler
 	evaluations evaluations.Evaluations

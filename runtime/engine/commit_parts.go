@@ -19,15 +19,10 @@ const commitTick = time.Second
 
 var errNotDecided = errors.New("the call has its result") // of commit.decide
 
-// A commit is the commit of what participants did for a call. Its methods get the result of the handler as a
-// parameter: in the struct each call would allocate it.
-type commit struct{ c *call }
-
-// run commits what the participants did for a call whose output was accepted (SEMANTICS
+// commit commits what the participants did for a call whose output was accepted (SEMANTICS
 // section 6.8). It changes the result when the commit fails, or when it is not known whether it took
 // effect. When the call has its outcome already, the goroutine that ended it rolls the parts back.
-func (m commit) run(e *result) {
-	c := m.c
+func (c *call) commit(e *result) {
 	c.progress.Lock()
 	if c.progress.Life.Ended() || !c.progress.Scope.HasParts() {
 		c.progress.Unlock()
@@ -37,24 +32,23 @@ func (m commit) run(e *result) {
 	c.progress.Unlock()
 	reads := c.tool.Spec.Effect == runtime.SideEffectRead
 	switch what, err := c.progress.Scope.Commit(drained, reads, func(seals []journal.Seal) error {
-		if !m.decide(e, seals) {
+		if !c.decideCommit(e, seals) {
 			return errNotDecided
 		}
 		return nil
 	}); what {
 	case transaction.Failed:
-		m.failed(e, err)
+		c.commitFailed(e, err)
 	case transaction.Unknown: // whether the other parts stand depends on the foreign one: recovery cannot know either
-		m.unknown(e, runtime.ReasonCommitFailed, err)
+		c.commitUnknown(e, runtime.ReasonCommitFailed, err)
 		c.progress.Scope.Forget()
 	}
 }
 
-// decide records the decision to commit, with the outcome of the call, and returns when it
+// decideCommit records the decision to commit, with the outcome of the call, and returns when it
 // is durable. It reports false when the call has its outcome already, when the decision comes too
 // late, or when it cannot be recorded. From here on only the commit ends the call.
-func (m commit) decide(e *result, seals []journal.Seal) bool {
-	c := m.c
+func (c *call) decideCommit(e *result, seals []journal.Seal) bool {
 	c.progress.Lock()
 	now := c.clock()
 	if !c.progress.Life.Commit(now, int(grace/commitTick), commitTick, c.progress.TurnEnds()) {
@@ -63,7 +57,7 @@ func (m commit) decide(e *result, seals []journal.Seal) bool {
 	}
 	due := c.progress.Life.Due()
 	if c.exec.log.On() {
-		c.trail.Add(m.decision(e, seals))
+		c.trail.Add(c.commitDecision(e, seals))
 	}
 	c.progress.Unlock()
 	c.worker.Arm(due)
@@ -73,15 +67,15 @@ func (m commit) decide(e *result, seals []journal.Seal) bool {
 	}
 	if err != nil { // the journal may have the record: recovery finds out and commits or rolls back
 		c.progress.Scope.Forget()
-		m.unknown(e, runtime.ReasonJournalUnavailable, err)
+		c.commitUnknown(e, runtime.ReasonJournalUnavailable, err)
 		return false
 	}
 	return true
 }
 
-// decision returns the entry of a decision to commit. The lock of the call is held.
-func (m commit) decision(e *result, seals []journal.Seal) (_ *journal.Record, private []byte) {
-	c, out := m.c, e.outcome
+// commitDecision returns the entry of a decision to commit. The lock of the call is held.
+func (c *call) commitDecision(e *result, seals []journal.Seal) (_ *journal.Record, private []byte) {
+	out := e.outcome
 	c.completeOutcome(&out, c.clock(), true)
 	d := entry.Draft{Record: newRecord(&c.ident, journal.KindCommitting, c.clock())}
 	d.Attempt, d.Duration, d.Revision, d.Sealed = c.progress.Life.Attempt(), out.Duration, c.progress.Revision, seals
@@ -89,10 +83,9 @@ func (m commit) decision(e *result, seals []journal.Seal) (_ *journal.Record, pr
 	return d.Entry()
 }
 
-// late handles a call whose caller has the outcome unknown because its commit had to wait
+// lateCommit handles a call whose caller has the outcome unknown because its commit had to wait
 // for the journal. It records the outcome and reports whether the call is one of these.
-func (m commit) late(e *result) bool {
-	c := m.c
+func (c *call) lateCommit(e *result) bool {
 	c.progress.Lock()
 	yes, over := c.progress.Life.Committing() && e.stalled && e.outcome.Kind == runtime.Completed, c.done()
 	c.progress.Unlock()
@@ -100,25 +93,24 @@ func (m commit) late(e *result) bool {
 		return false
 	}
 	c.exec.sched.Wait(over, nil, nil)
-	u, why := c.run.session.claim(c.record)
-	if why != "" {
+	if _, why := c.run.session.claim(c.record); why != "" {
 		return false
 	}
 	out := e.outcome
-	u.resolve(&out, "")
+	c.resolve(&out, "")
 	return true
 }
 
-// failed sets the result to that of a call that is rolled back.
-func (m commit) failed(e *result, err error) {
+// commitFailed sets the result to that of a call that is rolled back.
+func (c *call) commitFailed(e *result, err error) {
 	*e = result{cause: lifecycle.ByReturn, output: e.output}
-	m.c.setFailed(e, "what the call did could not be committed", m.c.newFault(runtime.ReasonCommitFailed, fmt.Errorf("commit: %w", err)))
+	c.setFailed(e, "what the call did could not be committed", c.newFault(runtime.ReasonCommitFailed, fmt.Errorf("commit: %w", err)))
 }
 
-// unknown sets the result to that of a call whose effect is not known.
-func (m commit) unknown(e *result, r runtime.Reason, err error) {
+// commitUnknown sets the result to that of a call whose effect is not known.
+func (c *call) commitUnknown(e *result, r runtime.Reason, err error) {
 	*e = result{
-		cause: lifecycle.ByReturn, event: runtime.EventUnknown, to: runtime.StateExecuting, fault: m.c.newFault(r, fmt.Errorf("commit: %w", err)),
+		cause: lifecycle.ByReturn, event: runtime.EventUnknown, to: runtime.StateExecuting, fault: c.newFault(r, fmt.Errorf("commit: %w", err)),
 		outcome: outcomes.CommitUnknown(r),
 	}
 }

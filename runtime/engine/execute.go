@@ -25,7 +25,7 @@ func (t *Turn) Execute(ctx context.Context, in runtime.Call) (out runtime.Outcom
 	ctx = deadline.OrBackground(ctx)
 	switch c, earlier := t.begin(ctx, in, nil); {
 	case c != nil:
-		caller{c}.await(&out)
+		c.await(&out)
 	case earlier != nil:
 		out = t.run.session.waiting().Answer(earlier, ctx.Done())
 	default:

@@ -16,7 +16,7 @@ import (
 // the end of the turn's budget if that comes first.
 func (c *call) start() *result {
 	if why := c.exec.workers.Halted(); why != 0 {
-		halting{c}.end(why)
+		c.halt(why)
 		return workerDone
 	}
 	if c.exec.processes.Changed(c.tool.Index) && !c.approved() { // an approval is bound to the program
@@ -169,7 +169,7 @@ func (c *call) rollBackAttempt(e *result) bool {
 // restart begins the next attempt.
 func (c *call) restart() *result {
 	if why := c.exec.workers.Halted(); why != 0 {
-		halting{c}.end(why)
+		c.halt(why)
 		return workerDone
 	}
 	d := c.attemptDeadline()

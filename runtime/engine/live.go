@@ -10,6 +10,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime/internal/tools"
 	"github.com/ambit-tools/ambit/runtime/journal"
 	"github.com/ambit-tools/ambit/runtime/process"
+	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
 // WithLive sets what gets the pieces that handlers report (runtime.Report), such as feed.Feed.Live. f
@@ -17,47 +18,39 @@ import (
 // come one at a time, in order.
 func WithLive(f func(journal.Live)) Option { return func(e *Executor) { e.live = f } }
 
-// A publisher passes on what handlers report. It is the livePublisher of an executor.
-type publisher struct{ exec *Executor }
+// hidden returns the sensitive values of the call, nil where nothing of its output may be told: the policy wants it
+// masked, and a pointer masks no text, or a command writes sensitive values.
+func (c *call) hidden() *redact.Secrets { return c.hiddenBeside(nil) } // the worker of a call that runs may set the outputs
 
-// Hide returns the sensitive values of a call, nil where nothing of its output may be told: the policy
-// wants it masked, and a pointer masks no text, or a command writes what is sensitive.
-func (p publisher) Hide(owner attemptOwner) *redact.Secrets {
-	c, ofCall := owner.(*call)
-	if !ofCall {
-		c = owner.(*undoOwner).of
-	}
+// hidden returns the sensitive values of the call that is undone, with those of its output.
+func (u *undoOwner) hidden() *redact.Secrets { return u.of.hiddenBeside(u.of.values.Outputs) }
+
+func (c *call) hiddenBeside(outputs wire.Value) *redact.Secrets {
 	masked := slices.ContainsFunc(c.obligations, func(o runtime.Obligation) bool { return o.Code == redact.Obligation })
 	if masked || c.tool.Hooks.Command != nil && processes.SensitiveOutput(c.tool.Spec) {
 		return nil
 	}
-	known := tools.Values{Args: c.values.Args, Text: c.values.Text, FinalText: c.values.FinalText}
-	if !ofCall { // the worker of a call that runs may set the outputs
-		known.Outputs = c.values.Outputs
-	}
+	known := tools.Values{Args: c.values.Args, Text: c.values.Text, FinalText: c.values.FinalText, Outputs: outputs}
 	c.progress.Lock()
 	prepared := c.prepared
 	c.progress.Unlock()
 	return known.Secrets(c.tool, c.record.Input, prepared)
 }
 
-// Publish passes a piece on, after the latest entry of its call and before the next. The counts of an
-// undo are not recorded: tool.output is no event of a call that has ended.
-func (p publisher) Publish(owner attemptOwner, piece *live.Piece) {
-	if u, ofUndo := owner.(*undoOwner); ofUndo {
-		p.tell(&u.ident, u.of.trail.Last(), piece)
-		return
-	}
-	c := owner.(*call)
-	p.tell(&c.ident, c.trail.Last(), piece)
+// publish passes a piece on, after the latest entry of its call and before the next.
+func (c *call) publish(piece *live.Piece) {
+	c.tell(c.trail.Last(), piece)
 	if piece.Record {
 		c.transition(runtime.EventOutput, runtime.StateExecuting, &note{At: c.clock(), Live: new(piece.Counts), Output: int(piece.Bytes), Dropped: int(piece.Dropped)})
 	}
 }
 
-func (p publisher) tell(c *ident, after uint64, piece *live.Piece) {
-	if p.exec.live != nil && !piece.Silent {
-		p.exec.live(pieceOf(c, after, piece))
+// publish passes a piece on. The counts of an undo are not recorded: tool.output is no event of a call that has ended.
+func (u *undoOwner) publish(piece *live.Piece) { u.tell(u.of.trail.Last(), piece) }
+
+func (c *ident) tell(after uint64, piece *live.Piece) {
+	if c.exec.live != nil && !piece.Silent {
+		c.exec.live(pieceOf(c, after, piece))
 	}
 }
 
@@ -82,18 +75,17 @@ func (e *Executor) Output(sessionID, callID string) (list []journal.Live) {
 	return list
 }
 
-// Started records, as an processRecorder, that a process is about to run.
-func (p publisher) Started(owner attemptOwner, of *journal.Process) error {
-	c := owner.(*call)
-	if !p.exec.log.On() {
+// processStarted records that a process is about to run.
+func (c *call) processStarted(of *journal.Process) error {
+	if !c.exec.log.On() {
 		return nil
 	}
-	p.add(c, journal.KindProcessStarted, of)
+	c.addProcess(journal.KindProcessStarted, of)
 	return c.trail.Flush()
 }
 
-// add adds an entry about a process to those of its call.
-func (publisher) add(c *call, kind string, of *journal.Process) {
+// addProcess adds an entry about a process to those of its call.
+func (c *call) addProcess(kind string, of *journal.Process) {
 	r := newRecord(&c.ident, kind, c.clock())
 	r.Process = of
 	c.progress.Lock()
@@ -101,23 +93,20 @@ func (publisher) add(c *call, kind string, of *journal.Process) {
 	c.trail.Add(&r, nil)
 }
 
-// Stale records that what watched a process fell silent.
-func (p publisher) Stale(owner attemptOwner) {
-	c := owner.(*call)
+// processStale records that the watcher of a process fell silent.
+func (c *call) processStale() {
 	c.transition(runtime.EventStale, c.progress.State(), &note{At: c.clock()})
 }
 
-// Ended keeps, as an processRecorder, what a process wrote whose call has not its output
-// (SEMANTICS 6.6.9).
-func (p publisher) Ended(owner attemptOwner, of *journal.Process, exit *process.Exit) {
-	c := owner.(*call)
+// processEnded keeps what a process wrote whose call has not its output (SEMANTICS 6.6.9).
+func (c *call) processEnded(of *journal.Process, exit *process.Exit) {
 	switch known := c.tool != nil && c.values.Args != nil; { // sensitive values that are not known cannot be hidden
-	case !p.exec.log.On():
-		p.exec.processes.Unspool(of.ID.Mark) // no recovery will read it
-	case exit != nil && p.exec.artifacts != nil && known:
+	case !c.exec.log.On():
+		c.exec.processes.Unspool(of.ID.Mark) // no recovery will read it
+	case exit != nil && c.exec.artifacts != nil && known:
 		var err error
-		if of.Kept, err = p.exec.processes.Keep(p.exec.artifacts, c.tool.Spec, p.Hide(c), exit); err != nil {
-			p.exec.report(c.newFault(runtime.ReasonNone, err))
+		if of.Kept, err = c.exec.processes.Keep(c.exec.artifacts, c.tool.Spec, c.hidden(), exit); err != nil {
+			c.exec.report(c.newFault(runtime.ReasonNone, err))
 		}
 	}
 }

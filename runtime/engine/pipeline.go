@@ -16,7 +16,7 @@ func (c *call) execute(w *worker) {
 	c.worker = w
 	c.progress.Attach(w)
 	if why := c.exec.workers.Halted(); why != 0 {
-		halting{c}.end(why)
+		c.halt(why)
 	}
 	defer c.leave() // slot and gates; a panic or runtime.Goexit becomes a result
 	if r := c.pipeline(); r != nil {
@@ -29,7 +29,7 @@ func (c *call) execute(w *worker) {
 // result with which it ends the call, or workerDone.
 func (c *call) pipeline() *result {
 	if c.progress.Life.Reevaluating() { // an earlier process had started its handler
-		if r := (rerun{c}).evaluate(); r != nil {
+		if r := c.evaluateRerun(); r != nil {
 			return r
 		}
 		if r := c.restart(); r != nil {

@@ -44,14 +44,14 @@ func (s *Session) Resolve(ctx context.Context, callID string, f action.ResolveRe
 		return failed
 	}
 	defer s.past.LetGo(r)
-	u, why := s.claim(r)
+	c, why := s.claim(r)
 	if why != "" {
 		return why.Err()
 	}
 	out := outcomes.Found(f.TookEffect, f.Reason)
-	u.resolve(&out, f.By.ID)
-	u.c.endMoot(&out)
-	if err := u.c.trail.Flush(); err != nil {
+	c.resolve(&out, f.By.ID)
+	c.endMoot(&out)
+	if err := c.trail.Flush(); err != nil {
 		return &action.Error{Code: action.CodeJournalUnavailable, Err: err}
 	}
 	return nil
@@ -78,7 +78,7 @@ func (e *Executor) reconcile(ctx context.Context, h *history.History) {
 	}
 	sched.Each(&e.sched, slices.Collect(maps.Values(byTool)), func(calls []*call) {
 		for _, c := range calls {
-			if u, why := c.run.session.claim(c.record); why == "" && !u.reconcile(ctx) {
+			if _, why := c.run.session.claim(c.record); why == "" && !c.reconcile(ctx) {
 				return
 			}
 		}
@@ -87,8 +87,7 @@ func (e *Executor) reconcile(ctx context.Context, h *history.History) {
 
 // reconcile runs the reconcile handler of the tool for the call. It reports false
 // when the handler did not return in time.
-func (u unknownCall) reconcile(ctx context.Context) bool {
-	c := u.c
+func (c *call) reconcile(ctx context.Context) bool {
 	q := reconcileQuestion{
 		Tool: c.tool, Info: c.progress.Scope.Info(), Args: c.values.Final, Obligations: c.obligations, Mask: c.redact, Store: c.store,
 		Hold: c.run.session.hold, LetGo: c.run.session.letGo,
@@ -102,26 +101,22 @@ func (u unknownCall) reconcile(ctx context.Context) bool {
 	if a.Value != nil {
 		c.values.Outputs = a.Value
 	}
-	u.resolve(&a.Outcome, "")
+	c.resolve(&a.Outcome, "")
 	c.endMoot(&a.Outcome)
 	return true
 }
 
-// An unknownCall is a call whose outcome is unknown and which is claimed: no other goroutine undoes or
-// resolves it until resolve or Session.release.
-type unknownCall struct{ c *call }
-
-// claim claims an unknown call. It returns why the call cannot be claimed, empty when it was claimed.
-func (s *Session) claim(r *callRecord) (u unknownCall, why action.Code) {
+// claim claims a call whose outcome is unknown: no other goroutine undoes or resolves it until resolve or release. It returns why the call cannot be claimed, empty when it was claimed.
+func (s *Session) claim(r *callRecord) (c *call, why action.Code) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	why = r.Claim(r.Live != nil)
-	return unknownCall{r.Live}, why
+	return r.Live, why
 }
 
 // resolve gives the call its outcome, under the locks of the call and its session.
-func (u unknownCall) resolve(out *runtime.Outcome, by string) {
-	c, s, to := u.c, u.c.run.session, runtime.StateFailed
+func (c *call) resolve(out *runtime.Outcome, by string) {
+	s, to := c.run.session, runtime.StateFailed
 	if out.Kind == runtime.Completed {
 		to = runtime.StateCompleted
 	}

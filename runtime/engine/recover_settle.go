@@ -46,9 +46,9 @@ func (i interrupted) settle(ctx context.Context, stale bool) {
 	i.orphan(stale)
 	settled := i.parts.Settle(ctx, c.key(), i.left, fate == fateCommitted) && !i.parts.Moved(c.key(), i.of.Places)
 	e := interruption(recoveredOutcome(fate, i.of, command, len(i.left) > 0, settled))
-	if again := (rerun{c}); fate == fateInterrupted && settled && !i.of.Runs && again.allowed() {
+	if fate == fateInterrupted && settled && !i.of.Runs && c.mayRerun() {
 		c.interruption = e
-		again.begin()
+		c.beginRerun()
 		return
 	}
 	c.finish(e)
@@ -73,7 +73,7 @@ func (i interrupted) orphan(stale bool) {
 	ends := c.exec.processes.Ends(i.of)
 	for n := range max(1, len(ends)) {
 		if n < len(ends) {
-			publisher{c.exec}.Ended(c, ends[n].Process, ends[n].Exit)
+			c.processEnded(ends[n].Process, ends[n].Exit)
 			c.progress.Scope.Context().ProcessEnded(ends[n].Process, nil)
 		}
 		c.progress.Lock()
@@ -94,9 +94,9 @@ func (i interrupted) recordEnds() {
 		kind = runtime.EventOrphaned
 	}
 	for _, e := range c.exec.processes.Ends(i.of) {
-		publisher{c.exec}.Ended(c, e.Process, e.Exit)
+		c.processEnded(e.Process, e.Exit)
 		if !kind.Legal(state, state) {
-			publisher{c.exec}.add(c, journal.KindProcessEnded, e.Process)
+			c.addProcess(journal.KindProcessEnded, e.Process)
 			continue
 		}
 		c.progress.Scope.Context().ProcessEnded(e.Process, nil)
@@ -119,20 +119,15 @@ func (i interrupted) resubmit() {
 	c.submit()
 }
 
-// A rerun is a call whose handler an earlier process had started, and which recovery runs again.
-type rerun struct{ c *call }
-
-// allowed reports whether the handler may be run again. The budget of the turn, which bounds
+// mayRerun reports whether the handler may be run again. The budget of the turn, which bounds
 // all attempts of the call together, must allow it too.
-func (a rerun) allowed() bool {
-	c := a.c
+func (c *call) mayRerun() bool {
 	return c.tool.MayRerun(c.progress.Life.Attempt()) && c.values.Final != nil && c.progress.HasBudget(c.turn.minimum)
 }
 
-// begin passes the call to a worker, which evaluates the policy again and runs the handler again.
+// beginRerun passes the call to a worker, which evaluates the policy again and runs the handler again.
 // The call keeps its reservation.
-func (a rerun) begin() {
-	c := a.c
+func (c *call) beginRerun() {
 	if c.place.EnterGates(&c.run.node.Workers) != capacity.None {
 		c.finish(c.interruption)
 		return
@@ -144,11 +139,10 @@ func (a rerun) begin() {
 	c.submit()
 }
 
-// evaluate evaluates the present policy for a call whose handler an earlier process
+// evaluateRerun evaluates the present policy for a call whose handler an earlier process
 // started. The call stays unknown if the policy does not allow it, or asks for consent. Like those
 // of decide, the facts of the evaluation still hold when the call runs again (SEMANTICS section 3.5).
-func (a rerun) evaluate() *result {
-	c := a.c
+func (c *call) evaluateRerun() *result {
 	c.values.Args, c.values.Text = c.values.Final, c.values.FinalText
 	for try := 1; ; try++ {
 		if try == maxTries && !c.excludeOtherCalls() {
@@ -161,23 +155,22 @@ func (a rerun) evaluate() *result {
 			return workerDone
 		}
 		j := &c.worker.Scratch.evaluation
-		adm := a.admitAgain(j.Reason == runtime.ReasonNone && !j.Asks && tools.Equal(c.values.Final, c.values.Args))
+		adm := c.admitRerun(j.Reason == runtime.ReasonNone && !j.Asks && tools.Equal(c.values.Final, c.values.Args))
 		switch {
 		case adm.again && !c.waitFor(adm.wait):
 			return workerDone
 		case adm.again:
 			continue
 		case adm.ends == nil && c.progress.Life.Reevaluating(): // it has to wait for a slot
-			return a.awaitSlot()
+			return c.awaitRerunSlot()
 		}
 		return adm.ends
 	}
 }
 
-// admitAgain lets the handler of a call run again, or wait for a slot of its tool, if the policy
+// admitRerun lets the handler of a call run again, or wait for a slot of its tool, if the policy
 // allows it and the facts that the policy saw still hold.
-func (a rerun) admitAgain(allowed bool) admission {
-	c := a.c
+func (c *call) admitRerun(allowed bool) admission {
 	c.progress.Lock()
 	defer c.progress.Unlock()
 	s := c.run.session
@@ -198,25 +191,25 @@ func (a rerun) admitAgain(allowed bool) admission {
 	if c.place.Granted() != nil || c.turn.blocked.Has(c.tool.Index) {
 		return admission{}
 	}
-	return admission{ends: a.startAgain(true)}
+	return admission{ends: c.startRerun(true)}
 }
 
-// awaitSlot waits for a slot before the handler of a call runs again.
-func (a rerun) awaitSlot() *result {
-	if r := a.c.awaitTurn(); r != nil {
+// awaitRerunSlot waits for a slot before the handler of a call runs again.
+func (c *call) awaitRerunSlot() *result {
+	if r := c.awaitTurn(); r != nil {
 		return r
 	}
-	a.c.progress.Lock()
-	defer a.c.progress.Unlock()
-	return a.startAgain(false)
+	c.progress.Lock()
+	defer c.progress.Unlock()
+	return c.startRerun(false)
 }
 
-// startAgain records that the handler of a call runs again. The lock of the call is held.
-func (a rerun) startAgain(session bool) *result {
-	if !a.c.progress.Life.Reevaluated() {
+// startRerun records that the handler of a call runs again. The lock of the call is held.
+func (c *call) startRerun(session bool) *result {
+	if !c.progress.Life.Reevaluated() {
 		return workerDone
 	}
-	a.c.transition(runtime.EventRetrying, runtime.StateExecuting, &note{At: a.c.clock(), Session: session})
+	c.transition(runtime.EventRetrying, runtime.StateExecuting, &note{At: c.clock(), Session: session})
 	return nil
 }
 

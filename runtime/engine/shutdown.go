@@ -46,10 +46,10 @@ func (e *Executor) Shutdown(ctx context.Context) error {
 	if left > 0 && !givenUp {
 		e.workers.Halt(haltShutdown)
 		e.undos.Cancel()
-		sched.Each(&e.sched, e.workers.Jobs(), func(c *call) { halting{c}.abort() })
+		sched.Each(&e.sched, e.workers.Jobs(), func(c *call) { c.shutDown() })
 		if left = e.capacity.Gate.WaitFor(&e.sched, grace); left > 0 {
 			e.undos.Halt()
-			sched.Each(&e.sched, e.workers.Jobs(), func(c *call) { halting{c}.abandon() })
+			sched.Each(&e.sched, e.workers.Jobs(), func(c *call) { c.abandon() })
 			e.sched.Fire(&e.givenUp)
 		}
 	}
@@ -115,13 +115,9 @@ func (e *Executor) waitFor(d time.Duration, f func()) bool {
 	return e.sched.WaitFor(done, d)
 }
 
-// A halting is the end of a call because its executor stops, or no longer owns the journal.
-type halting struct{ c *call }
-
-// abort ends a call whose handler was not started, and cancels the context of a running handler. A
+// shutDown ends a call whose handler was not started, and cancels the context of a running handler. A
 // call that waits for consent continues to wait.
-func (h halting) abort() {
-	c := h.c
+func (c *call) shutDown() {
 	for {
 		what, moment := c.progress.Abort()
 		if what != lifecycle.AbortEnd {
@@ -140,8 +136,7 @@ func (h halting) abort() {
 
 // abandon answers the callers of a call whose handler does not return. What the handler will have
 // done is not known: no outcome is recorded, and recovery settles the call.
-func (h halting) abandon() {
-	c := h.c
+func (c *call) abandon() {
 	c.progress.Lock()
 	if !c.progress.Life.TryEnd(lifecycle.ByAbandon, lifecycle.Moment{}, c.clock()) {
 		c.progress.Unlock()
@@ -164,20 +159,20 @@ func (h halting) abandon() {
 	}
 }
 
-// end ends a call that came to a worker after the pool had stopped.
-func (h halting) end(why uint32) {
+// halt ends a call that came to a worker after the pool had stopped.
+func (c *call) halt(why uint32) {
 	switch why {
 	case haltShutdown:
-		h.abort()
+		c.shutDown()
 	case haltLost:
-		h.leaseLost()
+		c.loseLease()
 	}
 }
 
-// canceled returns the result of a call whose handler has stopped because a shutdown
+// stoppedByShutdown returns the result of a call whose handler has stopped because a shutdown
 // canceled it. It is nil when it was not canceled, or returned another error.
-func (h halting) canceled(err error) *result {
-	if !h.c.progress.Scope.Aborted() || !errors.Is(err, context.Canceled) {
+func (c *call) stoppedByShutdown(err error) *result {
+	if !c.progress.Scope.Aborted() || !errors.Is(err, context.Canceled) {
 		return nil
 	}
 	return aborted(outcomes.ShutDown())
@@ -223,10 +218,9 @@ const (
 	haltLost     // another process owns the journal
 )
 
-// leaseLost ends a call whose executor no longer owns the journal. If its handler was not
+// loseLease ends a call whose executor no longer owns the journal. If its handler was not
 // released, the call is not carried out. A call that waits for consent is left to the next owner.
-func (h halting) leaseLost() {
-	c := h.c
+func (c *call) loseLease() {
 	e := c.journalUnavailable(c.exec.log.Health())
 	e.fault, e.cause = nil, lifecycle.ByLeaseIdle
 	if c.finish(e) {
@@ -263,5 +257,5 @@ func (e *Executor) leaseLost(cause error) {
 	e.sched.Fire(&e.gone)
 	e.workers.Halt(haltLost)
 	e.undos.Halt()
-	sched.Each(&e.sched, e.workers.Jobs(), func(c *call) { halting{c}.leaseLost() })
+	sched.Each(&e.sched, e.workers.Jobs(), func(c *call) { c.loseLease() })
 }

@@ -18,14 +18,10 @@ func (c *call) timeOut(at lifecycle.Moment) {
 	c.finish(e)
 }
 
-// A timer is the timer of a call's worker.
-type timer struct{ c *call }
-
 // expire handles the timer of the call. It ends the call when its phase is over, and returns when
 // the timer should call again, zero when it should not. It abandons an evaluation of the policy
 // that still runs by then, even when the call has its outcome already.
-func (o timer) expire() (again time.Time) {
-	c := o.c
+func (c *call) expire() (again time.Time) {
 	c.progress.Lock()
 	now := c.clock()
 	x := c.progress.Life.Expire(now)
@@ -42,7 +38,7 @@ func (o timer) expire() (again time.Time) {
 	if x.Overdue == (lifecycle.Moment{}) {
 		return x.Again
 	}
-	o.overdue(x.Overdue)
+	c.overdue(x.Overdue)
 	c.progress.Lock()
 	defer c.progress.Unlock()
 	again, lingers := c.progress.Life.Linger(now)
@@ -53,8 +49,7 @@ func (o timer) expire() (again time.Time) {
 }
 
 // overdue ends the call because the time of a moment is over.
-func (o timer) overdue(at lifecycle.Moment) {
-	c := o.c
+func (c *call) overdue(at lifecycle.Moment) {
 	var e *result
 	switch at.Phase() {
 	case lifecycle.Deciding:
@@ -74,7 +69,7 @@ func (o timer) overdue(at lifecycle.Moment) {
 		return
 	case lifecycle.Committing:
 		e = &result{}
-		commit{c}.unknown(e, runtime.ReasonCommitFailed, errCommitting)
+		c.commitUnknown(e, runtime.ReasonCommitFailed, errCommitting)
 	default:
 		return
 	}

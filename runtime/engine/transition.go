@@ -13,9 +13,6 @@ import (
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
-// A note is the data of a transition beside its event and states.
-type note = transitionNote
-
 // transition takes the call to another state. No other function changes the state or emits the
 // event of a call. The lock of the call is held once other goroutines know the call, so transition calls no code of
 // a tool or a policy.

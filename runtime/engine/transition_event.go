@@ -14,8 +14,8 @@ import (
 	"github.com/ambit-tools/ambit/runtime/journal"
 )
 
-// A transitionNote is the data of a transition beside its event and states.
-type transitionNote struct {
+// A note is the data of a transition beside its event and states.
+type note struct {
 	At      time.Time
 	Kind    runtime.OutcomeKind // when the call ends, as are the next two; a pointer to the outcome would move it to the heap
 	Reason  runtime.Reason
@@ -51,7 +51,7 @@ type transitionSubject struct {
 }
 
 // Event sets e, which is zero, to the event of a transition of s.
-func (s *transitionSubject) Event(e *runtime.Event, kind runtime.EventKind, from, to runtime.State, n *transitionNote) {
+func (s *transitionSubject) Event(e *runtime.Event, kind runtime.EventKind, from, to runtime.State, n *note) {
 	e.Time, e.Kind, e.From, e.To = n.At, kind, from, to
 	e.Tool, e.CallID, e.SessionID, e.RunID = s.Tool, s.ID, s.Session, s.Run
 	e.Agent, e.Principal, e.By, e.Attempt = s.Agent, s.Principal, n.By, s.Attempt
@@ -86,7 +86,7 @@ type hasEnded interface {
 }
 
 // Count returns a transition of s for counters. of is read when the call ends.
-func (s *transitionSubject) Count(kind runtime.EventKind, n *transitionNote, of hasEnded) runtime.Transition {
+func (s *transitionSubject) Count(kind runtime.EventKind, n *note, of hasEnded) runtime.Transition {
 	t := runtime.Transition{
 		Kind: kind, Tool: -1, Ended: n.Ends, Outcome: n.Kind, Reason: n.Reason, Output: n.Output, Dropped: n.Dropped, Duration: n.At.Sub(s.Began),
 	}

@@ -44,12 +44,12 @@ func TestEvent(t *testing.T) {
 	answer := &consent.Event{By: "eve", Result: &consent.Result{Resolution: consent.Rejected, Rejection: consent.NotRecorded}}
 	for name, row := range map[string]struct {
 		kind runtime.EventKind
-		note transitionNote
+		note note
 		want func(e *runtime.Event)
 	}{
-		"plain": {kind: runtime.EventStarted, note: transitionNote{By: "bob"}, want: func(e *runtime.Event) { e.By = "bob" }},
+		"plain": {kind: runtime.EventStarted, note: note{By: "bob"}, want: func(e *runtime.Event) { e.By = "bob" }},
 		"ends": {
-			kind: runtime.EventFailed, note: transitionNote{
+			kind: runtime.EventFailed, note: note{
 				Ends: true, Kind: runtime.Failed, Reason: runtime.ReasonPanic, Reasons: []runtime.Reason{runtime.ReasonPanic}, Fault: fault, Text: "why", Output: 5,
 			},
 			want: func(e *runtime.Event) {
@@ -57,15 +57,15 @@ func TestEvent(t *testing.T) {
 				e.Notes, e.Times = s.Notes, s.Watch.Times()
 			},
 		},
-		"answer": {kind: runtime.EventApprovalDecided, note: transitionNote{By: "bob", Answer: answer}, want: func(e *runtime.Event) {
+		"answer": {kind: runtime.EventApprovalDecided, note: note{By: "bob", Answer: answer}, want: func(e *runtime.Event) {
 			e.By, e.Resolution, e.Rejection = "eve", answer.Result.Resolution.String(), answer.Result.Rejection.String()
 		}},
-		"output": {kind: runtime.EventOutput, note: transitionNote{Live: &journal.LiveCounts{Pieces: 1}}, want: func(e *runtime.Event) {
+		"output": {kind: runtime.EventOutput, note: note{Live: &journal.LiveCounts{Pieces: 1}}, want: func(e *runtime.Event) {
 			e.Live = &journal.LiveCounts{Pieces: 1}
 		}},
-		"undone":  {kind: runtime.EventUndone, note: transitionNote{Took: time.Second}, want: func(e *runtime.Event) { e.Duration = time.Second }},
-		"started": {kind: runtime.EventStarted, note: transitionNote{Took: time.Second}, want: func(*runtime.Event) {}},
-		"not undone": {kind: runtime.EventUndoFailed, note: transitionNote{Took: time.Second, Undo: &action.Error{Code: action.CodeDrift}}, want: func(e *runtime.Event) {
+		"undone":  {kind: runtime.EventUndone, note: note{Took: time.Second}, want: func(e *runtime.Event) { e.Duration = time.Second }},
+		"started": {kind: runtime.EventStarted, note: note{Took: time.Second}, want: func(*runtime.Event) {}},
+		"not undone": {kind: runtime.EventUndoFailed, note: note{Took: time.Second, Undo: &action.Error{Code: action.CodeDrift}}, want: func(e *runtime.Event) {
 			result, code := action.ResultOf(&action.Error{Code: action.CodeDrift})
 			e.Duration, e.Resolution, e.Rejection = time.Second, result, string(code)
 		}},
@@ -82,7 +82,7 @@ func TestEvent(t *testing.T) {
 	}
 	s.Declared = nil
 	var e runtime.Event
-	s.Event(&e, runtime.EventDenied, base.From, base.To, &transitionNote{At: base.Time})
+	s.Event(&e, runtime.EventDenied, base.From, base.To, &note{At: base.Time})
 	assert.Empty(t, e.ToolVersion)
 	assert.Nil(t, e.Notes, "the notes are those of the outcome")
 	assert.Zero(t, e.Times)
@@ -95,22 +95,22 @@ func TestCount(t *testing.T) {
 	answer := &consent.Event{Result: &consent.Result{Resolution: consent.Accepted, Approve: true}}
 	for name, row := range map[string]struct {
 		kind runtime.EventKind
-		note transitionNote
+		note note
 		of   transitionArtifact
 		want runtime.Transition
 	}{
 		"invoked": {kind: runtime.EventInvoked, want: runtime.Transition{Input: 11}},
 		"ends": {
-			kind: runtime.EventCompleted, note: transitionNote{Ends: true, Kind: runtime.Completed, Output: 5}, of: stored,
+			kind: runtime.EventCompleted, note: note{Ends: true, Kind: runtime.Completed, Output: 5}, of: stored,
 			want: runtime.Transition{Ended: true, Outcome: runtime.Completed, Output: 5, Attempts: 2, Times: s.Watch.Times(), Artifact: 99},
 		},
-		"short output": {kind: runtime.EventDenied, note: transitionNote{Ends: true, Reason: runtime.ReasonCooldown}, want: runtime.Transition{
+		"short output": {kind: runtime.EventDenied, note: note{Ends: true, Reason: runtime.ReasonCooldown}, want: runtime.Transition{
 			Ended: true, Reason: runtime.ReasonCooldown, Attempts: 2, Times: s.Watch.Times(),
 		}},
-		"answer":     {kind: runtime.EventApprovalDecided, note: transitionNote{Answer: answer}, want: runtime.Transition{Resolution: consent.Accepted, Approved: true}},
-		"undone":     {kind: runtime.EventUndone, note: transitionNote{Took: time.Second}, want: runtime.Transition{Duration: time.Second}},
-		"not undone": {kind: runtime.EventUndoFailed, note: transitionNote{Took: time.Second, Undo: &action.Error{}}, want: runtime.Transition{Duration: time.Second}},
-		"output":     {kind: runtime.EventOutput, note: transitionNote{Dropped: 2}, want: runtime.Transition{Dropped: 2}},
+		"answer":     {kind: runtime.EventApprovalDecided, note: note{Answer: answer}, want: runtime.Transition{Resolution: consent.Accepted, Approved: true}},
+		"undone":     {kind: runtime.EventUndone, note: note{Took: time.Second}, want: runtime.Transition{Duration: time.Second}},
+		"not undone": {kind: runtime.EventUndoFailed, note: note{Took: time.Second, Undo: &action.Error{}}, want: runtime.Transition{Duration: time.Second}},
+		"output":     {kind: runtime.EventOutput, note: note{Dropped: 2}, want: runtime.Transition{Dropped: 2}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			row.note.At = began.Add(time.Minute)
@@ -122,6 +122,6 @@ func TestCount(t *testing.T) {
 		})
 	}
 	s.Declared = nil
-	got := s.Count(runtime.EventDenied, &transitionNote{At: began, Ends: true, Reason: runtime.ReasonUnknownTool}, stored)
+	got := s.Count(runtime.EventDenied, &note{At: began, Ends: true, Reason: runtime.ReasonUnknownTool}, stored)
 	assert.Equal(t, runtime.Transition{Kind: runtime.EventDenied, Tool: -1, Ended: true, Reason: runtime.ReasonUnknownTool}, got)
 }

@@ -55,7 +55,7 @@ func newUndoRun(ctx context.Context, env *attemptEnv, req undoRequest) *run {
 	r := &run{undoRequest: req, ctx: ctx, sched: env.Sched, grace: env.Grace, late: sched.NewEvent(), result: make(chan *undoFault, 1)}
 	r.began = r.sched.Now()
 	r.life.Undo(req.Number, r.began.Add(req.Deadline))
-	r.scope.Open(req.Owner, env, &r.mu, &r.life)
+	r.scope.Open(req.Owner, nil, env, &r.mu, &r.life)
 	r.scope.SetEffect(req.Effect)
 	r.scope.Begin(ctx, r.life.Due())
 	return r

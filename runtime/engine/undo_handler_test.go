@@ -32,6 +32,7 @@ const (
 // A undoWorld is the owner of an undo, the participant that its handler writes through, and the recorder.
 // Each notes what happens.
 type undoWorld struct {
+	silent
 	handlers undoHandlers
 	env      attemptEnv
 	sched    sched.Scheduler

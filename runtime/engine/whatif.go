@@ -34,7 +34,7 @@ func (t *Turn) WhatIf(ctx context.Context, in runtime.Call) Verdict {
 	}
 	t.run.session.memory.Work.Force()
 	t.launch(c)
-	caller{c}.await(new(runtime.Outcome))
+	c.await(new(runtime.Outcome))
 	v := Verdict{Input: tools.JSON(c.values.Args)} // the evaluation was abandoned, or had not begun
 	if c.dryVerdict != nil {
 		v = *c.dryVerdict
