@@ -118,15 +118,14 @@ func (c *compiler) checked(id int, properties *dsl.Value) {
 
 // fill completes a node from keywords of the schema v.
 func (c *compiler) fill(id int, d *dsl.Document, v *dsl.Value, keywords []*dsl.ValueMember) {
-	in := c.lib.shelf(d).owner[v]
-	if in != nil {
-		c.out.Nodes[id-1].Resource = c.resource(in)
-	}
+	s := c.lib.shelf(d)
+	in := s.Resource(v)
+	c.out.Nodes[id-1].Resource = c.resource(in)
 	for _, m := range keywords {
 		if m.Name == "x-sensitive" && m.Value.Bool {
 			c.sensitive = true
 		}
-		if in != nil && (in.plain && limits(m.Name) || in.annotates && m.Name == "format") {
+		if s.plain[in] && limits(m.Name) || s.annotates[in] && m.Name == "format" {
 			continue
 		}
 		c.keyword(id, d, v, m)

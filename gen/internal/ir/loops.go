@@ -19,9 +19,9 @@ func (c *compiler) bindAnchors() {
 	for done := 0; done < len(c.resources); done++ {
 		r := c.resources[done]
 		var parts []wire.Part
-		for _, a := range r.dynamic {
+		for _, a := range r.Dynamic {
 			doc := c.documentOf(r)
-			parts = append(parts, wire.Part{Name: a.name, Node: c.node(doc, a.at)})
+			parts = append(parts, wire.Part{Name: a.Name, Node: c.node(doc, a.At)})
 		}
 		c.out.Resources = append(c.out.Resources, parts)
 	}
@@ -41,7 +41,7 @@ func (c *compiler) bindAnchors() {
 
 func (c *compiler) documentOf(r *resource) *dsl.Document {
 	for d, s := range c.lib.documents {
-		if slices.Contains(s.resources, r) {
+		if slices.Contains(s.Resources, r) {
 			return d
 		}
 	}

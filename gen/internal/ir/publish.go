@@ -1,7 +1,6 @@
 package ir
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/ambit-tools/ambit/dsl"
@@ -24,7 +23,12 @@ func (d *document) source(s *dsl.Schema) object {
 
 // holdsID reports whether a schema, or one inside it, has an $id.
 func holdsID(v *dsl.Value) bool {
-	return get(v, "$id") != nil || slices.ContainsFunc(subschemas(v), holdsID)
+	for _, part := range subschemas(v) {
+		if holdsID(part) {
+			return true
+		}
+	}
+	return get(v, "$id") != nil
 }
 
 // besides adds the keywords of a composed schema for which its type has none.

@@ -1,32 +1,44 @@
 package ir
 
 import (
+	"errors"
+	"iter"
 	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/ambit-tools/ambit/dsl"
-	"github.com/ambit-tools/ambit/runtime/wire"
+	"github.com/ambit-tools/ambit/internal/jsonschema"
 )
+
+// declared reads the JSON values of a declaration.
+type declared struct{}
+
+// Text implements jsonschema.Tree.
+func (declared) Text(v *dsl.Value) (string, bool) { return v.Text, v.Kind == dsl.ValueString }
+
+// Items implements jsonschema.Tree.
+func (declared) Items(v *dsl.Value) []*dsl.Value {
+	if v.Kind == dsl.ValueArray && v.Items == nil {
+		return []*dsl.Value{}
+	}
+	return v.Items
+}
+
+// Members implements jsonschema.Tree.
+func (declared) Members(v *dsl.Value) iter.Seq2[string, *dsl.Value] {
+	return func(yield func(string, *dsl.Value) bool) {
+		for _, m := range v.Members {
+			if !yield(m.Name, m.Value) {
+				return
+			}
+		}
+	}
+}
 
 // A resource is a schema that references name by its URI: a document, or a part of one
 // that has an $id.
-type resource struct {
-	uri     *url.URL
-	root    *dsl.Value
-	anchors map[string]*dsl.Value
-	dynamic []anchor  // in their order
-	within  *resource // whose dialect holds where this one names none; nil at the root
-	// plain says that its meta-schema has no keywords that limit values, annotates that in
-	// it a format is an annotation.
-	plain, annotates bool
-}
-
-type anchor struct {
-	name string
-	at   *dsl.Value
-}
+type resource = jsonschema.Resource[*dsl.Value]
 
 // A library is what references of the schemas of a file can lead to.
 type library struct {
@@ -37,8 +49,11 @@ type library struct {
 
 // A shelf is a document cut into resources.
 type shelf struct {
-	resources []*resource
-	owner     map[*dsl.Value]*resource // of each schema
+	*jsonschema.Index[*dsl.Value]
+
+	// plain are the resources whose meta-schema has no keywords that limit values, annotates those in
+	// which a format is an annotation.
+	plain, annotates map[*resource]bool
 }
 
 func newLibrary(b *builder) *library {
@@ -54,95 +69,47 @@ func (l *library) shelf(d *dsl.Document) *shelf {
 	if s, ok := l.documents[d]; ok {
 		return s
 	}
-	s := &shelf{owner: map[*dsl.Value]*resource{}}
+	s := &shelf{jsonschema.NewIndex(declared{}, d.Root), map[*resource]bool{}, map[*resource]bool{}}
 	l.documents[d] = s
-	root := &resource{uri: &url.URL{Scheme: "ambit", Path: "/"}, root: d.Root, anchors: map[string]*dsl.Value{}}
-	s.resources = append(s.resources, root)
-	l.index(s, d.Root, root)
-	for _, r := range s.resources {
+	for _, f := range s.Faults {
+		switch {
+		case errors.Is(f.Err, jsonschema.ErrURI):
+			l.b.errorf(f.At.Pos, "write a URI without a fragment", "%s: %q is no URI of a schema", f.Keyword, f.Text)
+		case f.Keyword == "$id":
+			l.b.errorf(f.At.Pos, "give each schema its own", "$id: %q is that of the schema on line %d too", f.Text, f.Other.Pos.Line)
+		default:
+			l.b.errorf(f.At.Pos, "rename one of them", "%s: %q is the name of the schema on line %d too", f.Keyword, f.Text, f.Other.Pos.Line)
+		}
+	}
+	for _, r := range s.Resources {
 		if words := s.vocabulary(r); words != nil {
-			r.plain, r.annotates = get(words, validationVocab) == nil, get(words, assertionVocab) == nil
+			s.plain[r], s.annotates[r] = get(words, validationVocab) == nil, get(words, assertionVocab) == nil
 		}
 	}
 	return s
 }
 
-// schemaKeywords are the keywords that hold schemas: one, a list, or one for each name.
-var (
-	oneSchema = []string{"additionalProperties", "items", "not", "if", "then", "else", "contains", "propertyNames", "unevaluatedItems",
-		"unevaluatedProperties", "contentSchema"}
-	listOfSchemas   = []string{"allOf", "anyOf", "oneOf", "prefixItems"}
-	schemasByName   = []string{"properties", "patternProperties", "$defs", "dependentSchemas", "dependencies"}
+const (
 	validationVocab = "https://json-schema.org/draft/2020-12/vocab/validation"
 	assertionVocab  = "https://json-schema.org/draft/2020-12/vocab/format-assertion"
 )
 
-// index enters a schema and those inside it.
-func (l *library) index(s *shelf, v *dsl.Value, in *resource) {
-	if id := get(v, "$id"); id != nil {
-		uri, err := in.uri.Parse(id.Text)
-		if err != nil || uri.Fragment != "" {
-			l.b.errorf(id.Pos, "write a URI without a fragment", "$id: %q is no URI of a schema", id.Text)
-			return
-		}
-		uri.Fragment = ""
-		if v != in.root {
-			in = &resource{root: v, within: in, anchors: map[string]*dsl.Value{}}
-			s.resources = append(s.resources, in)
-		}
-		in.uri = uri
-		if i := slices.IndexFunc(s.resources, func(r *resource) bool { return r != in && r.uri.String() == uri.String() }); i >= 0 {
-			l.b.errorf(id.Pos, "give each schema its own", "$id: %q is that of the schema on line %d too", id.Text, s.resources[i].root.Pos.Line)
-		}
-	}
-	s.owner[v] = in
-	for _, key := range []string{"$anchor", "$dynamicAnchor"} {
-		name := get(v, key)
-		if name == nil {
-			continue
-		}
-		if other := in.anchors[name.Text]; other != nil && other != v {
-			l.b.errorf(name.Pos, "rename one of them", "%s: %q is the name of the schema on line %d too", key, name.Text, other.Pos.Line)
-		}
-		in.anchors[name.Text] = v
-		if key == "$dynamicAnchor" {
-			in.dynamic = append(in.dynamic, anchor{name.Text, v})
-		}
-	}
-	for _, part := range subschemas(v) {
-		l.index(s, part, in)
-	}
-}
-
-// subschemas lists the schemas directly inside a schema.
-func subschemas(v *dsl.Value) []*dsl.Value {
-	var all []*dsl.Value
-	for _, m := range v.Members {
-		switch {
-		case slices.Contains(oneSchema, m.Name):
-			all = append(all, m.Value)
-		case slices.Contains(listOfSchemas, m.Name):
-			all = append(all, m.Value.Items...)
-		case slices.Contains(schemasByName, m.Name):
-			for _, part := range m.Value.Members {
-				all = append(all, part.Value)
-			}
-		}
-	}
-	return all
+// subschemas yields the schemas directly inside a schema.
+func subschemas(v *dsl.Value) iter.Seq2[string, *dsl.Value] {
+	return jsonschema.Subschemas(declared{}, v)
 }
 
 // vocabulary returns the $vocabulary of the meta-schema that a resource names, or the one
 // that it stands in; nil where the document holds no such meta-schema, or it has none.
 func (s *shelf) vocabulary(r *resource) *dsl.Value {
-	for ; r != nil; r = r.within {
-		name := get(r.root, "$schema")
+	for ; r != nil; r = r.Within {
+		name := get(r.Root, "$schema")
 		if name == nil {
 			continue
 		}
-		for _, meta := range s.resources {
-			if meta.uri.String() == strings.TrimSuffix(name.Text, "#") {
-				return get(meta.root, "$vocabulary")
+		for _, meta := range s.Resources {
+			if meta.URI == strings.TrimSuffix(name.Text, "#") {
+				return get(meta.Root, "$vocabulary")
 			}
 		}
 		return nil
@@ -156,74 +123,43 @@ func (l *library) knows(d *dsl.Document, v *dsl.Value, dialect string) bool {
 	dialect = strings.TrimSuffix(dialect, "#")
 	draft, _ := dsl.DraftOf(dialect)
 	return draft == dsl.Draft2020 || draft == dsl.Draft07 && v == d.Root ||
-		slices.ContainsFunc(l.shelf(d).resources, func(r *resource) bool { return r.uri.String() == dialect })
+		slices.ContainsFunc(l.shelf(d).Resources, func(r *resource) bool { return r.URI == dialect })
 }
 
 // find returns the schema that a reference of a schema leads to, and the document that
 // it stands in; nil with a diagnostic where it leads nowhere.
 func (l *library) find(d *dsl.Document, from, ref *dsl.Value) (*dsl.Document, *dsl.Value) {
 	s := l.shelf(d)
-	in := s.owner[from]
-	if rest, ok := strings.CutPrefix(ref.Text, "#/types/"); ok && in == s.resources[0] {
-		name, rest, _ := strings.Cut(rest, "/")
+	text := ref.Text
+	if rest, ok := strings.CutPrefix(text, "#/types/"); ok && s.Resource(from) == s.Resources[0] {
+		name, rest, more := strings.Cut(rest, "/")
 		if t := l.types[name]; t != nil && t.Document != nil {
-			return t.Document, l.pointer(t.Document.Root, "/"+rest, rest == "", ref)
+			d, s = t.Document, l.shelf(t.Document)
+			if from, text = d.Root, "#"; more && rest != "" {
+				text += "/" + rest
+			}
 		}
 	}
-	uri, err := in.uri.Parse(ref.Text)
-	if err != nil {
-		l.b.errorf(ref.Pos, "write a URI", "$ref: %q is no URI", ref.Text)
+	to, err := s.Find(from, text)
+	refuse := func(hint, message string, args ...any) (*dsl.Document, *dsl.Value) {
+		l.b.errorf(ref.Pos, hint, message, args...)
 		return nil, nil
 	}
-	fragment := uri.Fragment
-	uri.Fragment, uri.RawFragment = "", ""
-	for _, r := range s.resources {
-		if r.uri.String() != uri.String() {
-			continue
-		}
-		if fragment != "" && !strings.HasPrefix(fragment, "/") {
-			if v := r.anchors[fragment]; v != nil {
-				return d, v
-			}
-			l.b.errorf(ref.Pos, "write an $anchor of that name", "$ref: no schema has the anchor %q", fragment)
-			return nil, nil
-		}
-		return d, l.pointer(r.root, fragment, fragment == "", ref)
+	_, fragment, _ := strings.Cut(ref.Text, "#")
+	switch {
+	case errors.Is(err, jsonschema.ErrURI):
+		return refuse("write a URI", "$ref: %q is no URI", ref.Text)
+	case errors.Is(err, jsonschema.ErrOutside):
+		return refuse(`copy the schema into types or $defs; nothing is fetched`, "$ref: %q leads out of the declaration", ref.Text)
+	case errors.Is(err, jsonschema.ErrAnchor):
+		name, _ := url.PathUnescape(fragment)
+		return refuse("write an $anchor of that name", "$ref: no schema has the anchor %q", name)
+	case errors.Is(err, jsonschema.ErrAmbiguous):
+		return nil, nil // said where they have the name
+	case err != nil, to.Kind != dsl.ValueObject && to.Kind != dsl.ValueBool:
+		return refuse("correct the pointer", "$ref: %q leads to no schema", ref.Text)
 	}
-	l.b.errorf(ref.Pos, `copy the schema into types or $defs; nothing is fetched`, "$ref: %q leads out of the declaration", ref.Text)
-	return nil, nil
-}
-
-// pointer returns the part of a value that a JSON Pointer names.
-func (l *library) pointer(v *dsl.Value, pointer string, whole bool, ref *dsl.Value) *dsl.Value {
-	if whole {
-		return v
-	}
-	keys, err := wire.ParsePointer(pointer)
-	for _, key := range keys {
-		if v == nil {
-			break
-		}
-		v = part(v, key)
-	}
-	if err != nil || v == nil || v.Kind != dsl.ValueObject && v.Kind != dsl.ValueBool {
-		l.b.errorf(ref.Pos, "correct the pointer", "$ref: %q leads to no schema", ref.Text)
-		return nil
-	}
-	return v
-}
-
-// part returns a member or an element.
-func part(v *dsl.Value, key string) *dsl.Value {
-	if v.Kind == dsl.ValueArray {
-		for i, item := range v.Items {
-			if key == strconv.Itoa(i) {
-				return item
-			}
-		}
-		return nil
-	}
-	return get(v, key)
+	return d, to
 }
 
 // get returns a member of a value, nil for none.
