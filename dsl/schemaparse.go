@@ -67,7 +67,7 @@ func schemaBoundKeys() keys[schemaWork] {
 			read: func(p *parser, n *node, w *schemaWork) { w.MinLength = p.bound(n, "minLength") }},
 		{name: "maxLength", is: wordMost, doc: "Most characters.",
 			read: func(p *parser, n *node, w *schemaWork) { w.MaxLength = p.bound(n, "maxLength") }},
-		{name: "pattern", is: wordText, doc: "ECMA-262 regular expression that must match somewhere.",
+		{name: "pattern", is: wordText, doc: "ECMA-262 regular expression, with the flag u, that must match somewhere.",
 			read: (*parser).parsePattern},
 		{name: "format", is: wordFormat, doc: "Format; others than those listed are published and not enforced.",
 			read: (*parser).parseFormat},

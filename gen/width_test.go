@@ -59,7 +59,7 @@ func wide() []byte {
 	for i := range 40 {
 		fmt.Fprintf(&b, "        m%d: {type: string, description: A short text., pattern: '^[a-z]{1,9}%s$'}\n", i, strings.Repeat("[0-9]", i))
 	}
-	fmt.Fprintf(&b, "        %s: {type: string, description: %q, enum: [a, b], pattern: %q}\n", strings.Repeat("member", 2), prose, prose)
+	fmt.Fprintf(&b, "        %s: {type: string, description: %q, enum: [a, b], pattern: %q}\n", strings.Repeat("member", 2), prose, strings.ReplaceAll(prose, `\ `, `\\ `))
 	fmt.Fprintf(&b, "        level: {type: integer, description: A level., enum: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10], default: 3}\n")
 	fmt.Fprintf(&b, "        deep: {type: object, description: Deep., properties: {list: {type: array, description: A list., items: {type: object, properties: {a: {type: integer, description: One., enum: [1]}}}}}}\n")
 	return []byte(b.String())

@@ -322,7 +322,7 @@ func (w *walk) bounds(was, now *dsl.Schema, at string) {
 	}
 	low("minProperties", was.MinProperties, now.MinProperties)
 	high("maxProperties", was.MaxProperties, now.MaxProperties)
-	for _, k := range [][3]string{{"pattern", was.Pattern, now.Pattern}, {"format", was.Format, now.Format}} {
+	for _, k := range [][3]string{{"pattern", inclusion.Spelling(was.Pattern), inclusion.Spelling(now.Pattern)}, {"format", was.Format, now.Format}} {
 		if k[1] != k[2] {
 			w.add(now, k[0], at, k[2] != "", k[1] != "", "%s was %s and is %s", k[0], or(k[1]), or(k[2]))
 		}

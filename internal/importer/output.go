@@ -19,7 +19,8 @@ func (r *run) output(t sourceTool) (*jsonschema.Value, bool) {
 		return nil, true
 	}
 	s := at.Clone()
-	o := normalize.Options{Open: true, Value: at.Is(jsonschema.Object) && !newOutputs(at).onlyObjects(at, 0)}
+	kinds := newOutputs(at)
+	o := normalize.Options{Open: true, Value: at.Is(jsonschema.Object) && (!kinds.onlyObjects(at) || kinds.onlyNull(at))}
 	if !r.schema(t, s, o) {
 		return nil, false
 	}
@@ -56,29 +57,34 @@ func mentions(v *jsonschema.Value, keyword string) bool {
 		slices.ContainsFunc(v.Members, func(m *jsonschema.Member) bool { return mentions(m.Value, keyword) })
 }
 
-// What is looked at of the schema of an output: references may form circles, and double with each step.
-const (
-	maxReferences = 50     // schemas that lead to one
-	maxLooked     = 10_000 // schemas in all
-)
-
-// outputs looks at the schema of an output.
+// outputs finds out what kind of values the schemas of an output take. It remembers each schema: references lead to one on many
+// ways, and in circles.
 type outputs struct {
-	index  *jsonschema.Index[*jsonschema.Value]
-	looked int
+	index         *jsonschema.Index[*jsonschema.Value]
+	objects, null map[*jsonschema.Value]bool
 }
 
 func newOutputs(root *jsonschema.Value) *outputs {
-	return &outputs{index: jsonschema.NewIndex(jsonschema.Values{}, root)}
+	return &outputs{jsonschema.NewIndex(jsonschema.Values{}, root), map[*jsonschema.Value]bool{}, map[*jsonschema.Value]bool{}}
 }
 
 // onlyObjects reports whether the values of a schema of an output are objects, or null. A schema that says nothing, or names
 // members without a type, was meant so by those who wrote it, before outputs could be anything else.
-func (o *outputs) onlyObjects(s *jsonschema.Value, depth int) bool {
-	if o.looked++; !s.Is(jsonschema.Object) || depth > maxReferences || o.looked > maxLooked {
+func (o *outputs) onlyObjects(s *jsonschema.Value) bool {
+	if !s.Is(jsonschema.Object) {
 		return true
 	}
-	below := func(v *jsonschema.Value) bool { return o.onlyObjects(v, depth+1) }
+	only, known := o.objects[s]
+	if !known {
+		o.objects[s] = true // in a circle
+		only = o.findOnlyObjects(s)
+		o.objects[s] = only
+	}
+	return only
+}
+
+func (o *outputs) findOnlyObjects(s *jsonschema.Value) bool {
+	below := o.onlyObjects
 	if t := s.Get("type"); t != nil {
 		types := t.Items
 		if t.Is(jsonschema.String) {
@@ -121,4 +127,46 @@ func (o *outputs) onlyObjects(s *jsonschema.Value, depth int) bool {
 	}
 	return !says && !slices.ContainsFunc([]string{"items", "prefixItems", "contains", "minItems", "maxItems", "uniqueItems", "pattern", "format", "minLength", "maxLength",
 		"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"}, s.Has)
+}
+
+// onlyNull reports whether null is the only value of a schema of an output.
+func (o *outputs) onlyNull(s *jsonschema.Value) bool {
+	if !s.Is(jsonschema.Object) {
+		return false
+	}
+	only, known := o.null[s]
+	if !known {
+		o.null[s] = false // in a circle
+		only = o.findOnlyNull(s)
+		o.null[s] = only
+	}
+	return only
+}
+
+func (o *outputs) findOnlyNull(s *jsonschema.Value) bool {
+	below := o.onlyNull
+	other := func(v *jsonschema.Value) bool { return !v.Is(jsonschema.Null) }
+	list := func(name string) []*jsonschema.Value {
+		if v := s.Get(name); v.Is(jsonschema.Array) {
+			return v.Items
+		}
+		return nil
+	}
+	if t := s.Get("type"); t.IsText("null") || len(list("type")) == 1 && list("type")[0].IsText("null") || s.Get("const").Is(jsonschema.Null) {
+		return true
+	}
+	if values := list("enum"); len(values) > 0 && !slices.ContainsFunc(values, other) || slices.ContainsFunc(list("allOf"), below) {
+		return true
+	}
+	if ref := s.Get("$ref"); ref.Is(jsonschema.String) {
+		if to, err := o.index.Find(s, ref.Text); err == nil && below(to) {
+			return true
+		}
+	}
+	for _, name := range []string{"anyOf", "oneOf"} {
+		if branches := list(name); len(branches) > 0 && !slices.ContainsFunc(branches, func(v *jsonschema.Value) bool { return !below(v) }) {
+			return true
+		}
+	}
+	return false
 }

@@ -109,3 +109,15 @@ func TestOutputsOfReferences(t *testing.T) {
 	require.Len(t, r.Left, 1)
 	assert.Equal(t, "the schema leads back to itself: no value can be checked", r.Left[0].Reason)
 }
+
+// TestOutputsOfDoubledReferences holds that what kind of values an output has is found once a schema, not once a way to it.
+func TestOutputsOfDoubledReferences(t *testing.T) {
+	for _, leaf := range []string{`{"type": "object"}`, `{"type": "null"}`, `{"type": "string"}`} {
+		defs := `"d60": ` + leaf
+		for i := range 60 {
+			defs += fmt.Sprintf(`, "d%d": {"anyOf": [{"$ref": "#/$defs/d%d"}, {"$ref": "#/$defs/d%[2]d"}], "allOf": [{"$ref": "#/$defs/d%[2]d"}]}`, i, i+1)
+		}
+		_, err := importer.MCP([]byte(`{"tools": [{"name": "a", "inputSchema": {"type": "object"}, "outputSchema": {"$ref": "#/$defs/d0", "$defs": {`+defs+`}}}]}`), options)
+		require.NoError(t, err)
+	}
+}

@@ -44,6 +44,10 @@ func CompilePattern(src string) (*Pattern, error) {
 	return p, nil
 }
 
+// RespellPattern writes a regular expression that ECMA-262 takes without the u flag alone, as JSON Schema does not, so that
+// [CompilePattern] takes it: ^\-$ as ^-$. ok is false when there is no such spelling.
+func RespellPattern(src string) (out string, ok bool) { return pattern.Respell(src) }
+
 // match reports whether a string matches.
 func (p *Pattern) match(s string) bool {
 	if p.Spans != nil {

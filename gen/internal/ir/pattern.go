@@ -1,6 +1,8 @@
 package ir
 
 import (
+	"errors"
+	"strconv"
 	"strings"
 
 	"github.com/ambit-tools/ambit/runtime/wire"
@@ -12,7 +14,14 @@ func PatternFault(pattern string) (fault, hint string) {
 	if err == nil {
 		return "", ""
 	}
-	return err.Error(), patternHint(err.Error())
+	if spelling, ok := wire.RespellPattern(pattern); ok {
+		return err.Error(), "write " + strconv.Quote(spelling)
+	}
+	words := err.Error()
+	if inner := errors.Unwrap(err); inner != nil {
+		words = inner.Error() // without the pattern
+	}
+	return err.Error(), patternHint(words)
 }
 
 // patternHint says what to write instead, by the words of the fault.

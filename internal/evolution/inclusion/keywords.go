@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/ambit-tools/ambit/dsl"
+	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
 // silent are the keywords that say nothing of a value by themselves.
@@ -146,12 +147,26 @@ var bounds = map[string]func(a, b node, key string) bool{
 	"exclusiveMaximum": atMost,
 	"minLength":        least, "minItems": least, "minProperties": least,
 	"maxLength": most, "maxItems": most, "maxProperties": most,
-	"pattern": equalText, "format": equalText,
+	"pattern": func(a, b node, key string) bool {
+		return a.has(key) && Spelling(a.get(key).Text) == Spelling(b.get(key).Text)
+	},
+	"format": equalText,
 	"multipleOf": func(a, b node, key string) bool {
 		x, y := number(a.get(key)), number(b.get(key))
 		return x != nil && y != nil && y.Sign() > 0 && new(big.Rat).Quo(x, y).IsInt()
 	},
 	"uniqueItems": func(a, b node, key string) bool { return !b.get(key).Bool || a.has(key) && a.get(key).Bool },
+}
+
+// Spelling returns a pattern as ECMA-262 has it with the flag u.
+func Spelling(pattern string) string {
+	if _, err := wire.CompilePattern(pattern); err == nil {
+		return pattern
+	}
+	if out, ok := wire.RespellPattern(pattern); ok {
+		return out
+	}
+	return pattern
 }
 
 func equalText(a, b node, key string) bool { return a.has(key) && a.get(key).Text == b.get(key).Text }

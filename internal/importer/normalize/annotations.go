@@ -72,6 +72,31 @@ func (w *work) annotations(s *jsonschema.Value) {
 		w.note(ExamplesChanged, ex, "examples removed: they are no list of values")
 	}
 	w.format(s)
+	w.patterns(s)
+}
+
+// patterns writes the patterns of a schema as ECMA-262 has them with the flag u. What is no pattern then either stays for the declaration
+// to refuse.
+func (w *work) patterns(s *jsonschema.Value) {
+	respelled := func(pattern string, at *jsonschema.Value) string {
+		if _, err := wire.CompilePattern(pattern); err == nil {
+			return pattern
+		}
+		spelling, ok := wire.RespellPattern(pattern)
+		if !ok {
+			return pattern
+		}
+		w.note(PatternRespelled, at, "pattern %s is written %s", shown(pattern), shown(spelling))
+		return spelling
+	}
+	if at := s.Get("pattern"); at.Is(jsonschema.String) {
+		s.Set("pattern", jsonschema.NewString(respelled(at.Text, at), at))
+	}
+	for _, m := range members(s, "patternProperties") {
+		if name := respelled(m.Name, m.Value); !s.Get("patternProperties").Has(name) {
+			m.Name = name
+		}
+	}
 }
 
 // format notes of a format that a declaration enforces that it becomes a check, and removes it where

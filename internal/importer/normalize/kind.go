@@ -17,6 +17,7 @@ const (
 	DefaultDropped    Kind = "default_dropped"
 	NoEffect          Kind = "no_effect"
 	FormatEnforced    Kind = "format_enforced"
+	PatternRespelled  Kind = "pattern"
 	FormatDropped     Kind = "format_dropped"
 	Reference         Kind = "reference"
 	Definition        Kind = "definition"
@@ -61,6 +62,7 @@ func Kinds() []KindInfo {
 		{ExamplesChanged, "`example` becomes `examples`, or examples that do not fit are removed", false},
 		{FormatDropped, "a format is removed: it would be enforced where nothing may be narrowed, or the declaration says `formats: strict`", false},
 		{FormatEnforced, "a format is an annotation in the source, and enforced here", true},
+		{PatternRespelled, "a pattern that ECMA-262 takes without the flag `u` alone, as JSON Schema does not, is written as it is with it: `\\-` as `-`, `}` as `\\}`", false},
 		{Nullable, "a union with null is written as `[T, \"null\"]`, or a null that cannot occur is removed", false},
 		{Unwrapped, "a list, a union or an intersection of one entry is written as that entry", false},
 		{Constants, "a union of constants is written as `enum`, or an `enum` of one tag as `const`", false},

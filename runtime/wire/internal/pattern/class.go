@@ -2,6 +2,7 @@ package pattern
 
 import (
 	"errors"
+	"fmt"
 	"strconv"
 	"strings"
 	"unicode"
@@ -64,23 +65,38 @@ func (e *ecma) classRange() error {
 		return err
 	}
 	rest := e.rest()
-	if low.set != "" || len(rest) < 2 || rest[0] != '-' || rest[1] == ']' {
+	if len(rest) < 2 || rest[0] != '-' || rest[1] == ']' {
 		e.out.WriteString(low.String())
 		return nil
 	}
+	hyphen := e.i
 	e.i++
+	if low.set != "" {
+		return e.hyphen(begin, low, hyphen)
+	}
+	fixes := len(e.fixes)
 	high, err := e.classAtom()
 	switch {
 	case err != nil:
 		return err
-	case high.set != "": // the hyphen means itself
-		e.out.WriteString(low.String() + literalRune('-') + high.set)
+	case high.set != "":
+		e.fixes = e.fixes[:fixes]
+		e.i = hyphen + 1
+		return e.hyphen(begin, low, hyphen)
 	case high.char < low.char:
 		return errors.New(begin + " is out of order")
 	default:
 		e.out.WriteString(low.String() + "-" + high.String())
 	}
 	return nil
+}
+
+// hyphen takes a hyphen beside a set for itself, or refuses it; the cursor is behind it. What comes next reads it again.
+func (e *ecma) hyphen(begin string, low atom, at int) error {
+	e.out.WriteString(low.String())
+	err := e.misspelt(at, `\-`, begin+` has a set of characters as its end: write \- for the hyphen`)
+	e.i = at
+	return err
 }
 
 func (e *ecma) classAtom() (atom, error) {
@@ -91,12 +107,15 @@ func (e *ecma) classAtom() (atom, error) {
 		e.i += 2
 		return atom{char: '\b'}, nil
 	}
-	return e.atomEscape()
+	return e.atomEscape(syntaxCharacters + "-")
 }
 
-// atomEscape reads an escape that means the same in a class and outside.
-func (e *ecma) atomEscape() (atom, error) {
-	begin := e.here("escape")
+// syntaxCharacters are what a backslash makes a character of, as ECMA-262 has it with the flag u.
+const syntaxCharacters = `^$\.*+?()[]{}|/`
+
+// atomEscape reads an escape. characters are what it may make a character of.
+func (e *ecma) atomEscape(characters string) (atom, error) {
+	begin, from := e.here("escape"), e.i
 	e.i++
 	if e.rest() == "" {
 		return atom{}, errors.New(begin + " has no character")
@@ -122,9 +141,17 @@ func (e *ecma) atomEscape() (atom, error) {
 	case 'r':
 		return atom{char: '\r'}, nil
 	case '0':
-		if r := e.rest(); r == "" || r[0]-'0' > 9 {
+		r := e.rest()
+		if r == "" || r[0]-'0' > 9 {
 			return atom{}, nil
 		}
+		n := 0 // digits of an octal number
+		for n < 2 && n < len(r) && r[n]-'0' < 8 {
+			n++
+		}
+		v, _ := strconv.ParseUint("0"+r[:n], 8, 8)
+		e.i += n
+		return atom{char: rune(v)}, e.misspelt(from, fmt.Sprintf(`\x%02x`, v), begin+fmt.Sprintf(` is none of ECMA-262: \0 before a digit: write \x%02x`, v))
 	case 'c':
 		if r := e.rest(); r != "" && r[0]|0x20 >= 'a' && r[0]|0x20 <= 'z' {
 			return atom{char: e.next() & 31}, nil
@@ -139,7 +166,10 @@ func (e *ecma) atomEscape() (atom, error) {
 	if c >= 0x80 || c < ' ' || '0' <= c && c <= '9' || 'a' <= c|0x20 && c|0x20 <= 'z' {
 		return atom{}, errors.New(begin + ` is none of ECMA-262: \` + string(c))
 	}
-	return atom{char: c}, nil
+	if strings.ContainsRune(characters, c) {
+		return atom{char: c}, nil
+	}
+	return atom{char: c}, e.misspelt(from, string(c), begin+` is none of ECMA-262: \`+string(c))
 }
 
 // hex reads n hexadecimal digits.

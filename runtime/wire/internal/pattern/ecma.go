@@ -1,10 +1,12 @@
 package pattern
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"regexp"
 	"regexp/syntax"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -18,7 +20,7 @@ func Translate(src string) (re2 string, looks []Look, spans []Span, err error) {
 	if !utf8.ValidString(src) {
 		return "", nil, nil, fmt.Errorf("pattern %q is not UTF-8", src)
 	}
-	e := ecma{src: src, left: maxLooks, names: map[string]bool{}}
+	e := newECMA(src)
 	if err := e.rewrite(); err != nil {
 		return "", nil, nil, fmt.Errorf("pattern %q: %w", src, err)
 	}
@@ -60,6 +62,28 @@ func plainly(err error) error {
 	return fmt.Errorf("%s: %q", s.Code, s.Expr)
 }
 
+// Respell writes what ECMA-262 takes without the flag u alone as it is written with it, such as \- as - and a brace as \}.
+// ok is false where that would not make the expression one that Translate takes.
+func Respell(src string) (out string, ok bool) {
+	e := newECMA(src)
+	e.lax = true
+	if !utf8.ValidString(src) || e.rewrite() != nil {
+		return "", false
+	}
+	slices.SortStableFunc(e.fixes, func(a, b fix) int { return a.from - b.from })
+	var b strings.Builder
+	done := 0
+	for _, f := range e.fixes {
+		b.WriteString(src[done:f.from] + f.write)
+		done = f.to
+	}
+	b.WriteString(src[done:])
+	if _, _, _, err := Translate(b.String()); err != nil {
+		return "", false
+	}
+	return b.String(), true
+}
+
 // maxLooks bounds the look-arounds of an expression: each is matched at every position.
 const maxLooks = 100
 
@@ -75,6 +99,26 @@ type ecma struct {
 	names map[string]bool // of groups, also in what is around
 	// bare says that an assertion stands before the cursor, which ECMA-262 does not repeat.
 	bare bool
+	// lax takes what ECMA-262 takes without the flag u alone, and notes in fixes how it is written with it.
+	lax   bool
+	fixes []fix
+}
+
+// A fix writes a part of an expression in another way.
+type fix struct {
+	from, to int
+	write    string
+}
+
+func newECMA(src string) *ecma { return &ecma{src: src, left: maxLooks, names: map[string]bool{}} }
+
+// misspelt notes how the part from a position to the cursor is written with the flag u, or refuses it.
+func (e *ecma) misspelt(from int, write, fault string) error {
+	if !e.lax {
+		return errors.New(fault)
+	}
+	e.fixes = append(e.fixes, fix{from, e.i, write})
+	return nil
 }
 
 const (
@@ -102,7 +146,7 @@ func (e *ecma) rewrite() error {
 	for e.i < len(e.src) {
 		var err error
 		bare := e.bare
-		if e.bare = false; bare && strings.IndexByte("*+?{", e.src[e.i]) >= 0 {
+		if e.bare = false; bare && e.repeats() {
 			return errors.New(e.here("repetition operator") + " repeats an assertion: leave it out")
 		}
 		switch c := e.src[e.i]; c {
@@ -128,6 +172,11 @@ func (e *ecma) rewrite() error {
 			e.bare = c == '^' || c == '$'
 			e.i++
 			e.out.WriteByte(c)
+		case '}', ']':
+			fault := e.here(string(c)) + " closes nothing: write \\" + string(c) + " for the character"
+			e.i++
+			err = e.misspelt(e.i-1, `\`+string(c), fault)
+			e.out.WriteString(literalRune(rune(c)))
 		default:
 			e.out.WriteString(literalRune(e.next()))
 		}
@@ -162,14 +211,19 @@ func (e *ecma) look(prefix string, behind, not bool) error {
 	if e.left == 0 {
 		return fmt.Errorf("the pattern has more than %d look-arounds", maxLooks)
 	}
-	in := ecma{src: e.src, i: e.i + len(prefix), inner: true, left: e.left - 1, names: e.names}
+	begin := e.i
+	in := ecma{src: e.src, i: e.i + len(prefix), inner: true, left: e.left - 1, names: e.names, lax: e.lax, fixes: e.fixes}
 	err := in.rewrite()
-	if e.left = in.left; err != nil {
+	e.left, e.fixes = in.left, in.fixes
+	if err != nil {
 		return err
 	}
 	e.i = in.i + 1
-	if rest := e.rest(); rest != "" && strings.IndexByte("*+?{", rest[0]) >= 0 {
-		return errors.New(e.here("repetition operator") + " repeats a look-around: leave it out")
+	if e.repeats() {
+		if behind || !e.lax {
+			return errors.New(e.here("repetition operator") + " repeats a look-around: leave it out")
+		}
+		e.fixes = append(e.fixes, fix{begin, begin, "(?:"}, fix{e.i, e.i, ")"})
 	}
 	e.looks = append(e.looks, Look{RE2: in.out.String(), Looks: in.looks, Behind: behind, Not: not})
 	e.out.WriteString("()")
@@ -210,18 +264,56 @@ func (e *ecma) group() error {
 	return nil
 }
 
+// counts reads {n}, {n,} or {n,m} at the cursor, and {,m}, which ECMA-262 has not.
+func (e *ecma) counts() (low, high string, comma, ok bool) {
+	end := strings.IndexByte(e.rest(), '}')
+	if end < 1 || e.rest()[0] != '{' {
+		return "", "", false, false
+	}
+	low, high, comma = strings.Cut(e.rest()[1:end], ",")
+	return low, high, comma, (low != "" || comma) && strings.Trim(low+high, "0123456789") == ""
+}
+
+// repeats reports whether a repetition operator stands at the cursor.
+func (e *ecma) repeats() bool {
+	if e.rest() == "" || strings.IndexByte("*+?{", e.rest()[0]) < 0 {
+		return false
+	}
+	low, _, _, ok := e.counts()
+	return e.rest()[0] != '{' || ok && low != ""
+}
+
 // repeat copies {n}, {n,} or {n,m}.
 func (e *ecma) repeat() error {
-	end := strings.IndexByte(e.rest(), '}')
-	if end > 0 {
-		low, high, _ := strings.Cut(e.rest()[1:end], ",")
-		if low != "" && strings.Trim(low+high, "0123456789") == "" {
-			e.out.WriteString(e.rest()[:end+1])
-			e.i += end + 1
-			return nil
-		}
+	low, high, comma, ok := e.counts()
+	fault := e.here("brace") + ` begins no {n}, {n,} or {n,m}: write \{ for the character`
+	switch {
+	case ok && low == "": // others than ECMA-262 read it as at most m
+		return errors.New(fault)
+	case !ok:
+		e.i++
+		e.out.WriteString(literalRune('{'))
+		return e.misspelt(e.i-1, `\{`, fault)
 	}
-	return errors.New(e.here("brace") + ` begins no {n}, {n,} or {n,m}: write \{ for the character`)
+	fewest, err := strconv.Atoi(low)
+	if most, wrong := strconv.Atoi(high); err == nil && wrong == nil && most < fewest {
+		return errors.New(e.here("brace") + " has the larger bound first: write the smaller one first")
+	}
+	e.out.WriteString("{" + bound(low))
+	if comma {
+		e.out.WriteString("," + bound(high))
+	}
+	e.out.WriteString("}")
+	e.i += strings.IndexByte(e.rest(), '}') + 1
+	return nil
+}
+
+// bound returns a bound of a repetition without the leading zeros that RE2 does not read.
+func bound(digits string) string {
+	if digits == "" {
+		return ""
+	}
+	return cmp.Or(strings.TrimLeft(digits, "0"), "0")
 }
 
 // escape rewrites an escape sequence outside of a class.
@@ -237,7 +329,7 @@ func (e *ecma) escape() error {
 			return errors.New(e.here(`back reference \`+string(c)) + " is not supported: patterns are matched in linear time")
 		}
 	}
-	a, err := e.atomEscape()
+	a, err := e.atomEscape(syntaxCharacters)
 	if err != nil {
 		return err
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/ambit-tools/ambit/gen"
 	"github.com/ambit-tools/ambit/gen/dynamic"
 	"github.com/ambit-tools/ambit/internal/evolution"
+	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
 // codeBreaking is the code of a change that breaks something.
@@ -27,11 +28,15 @@ func compared(d *project.Declaration, against string) ([]finding, error) {
 	if against == "" || d == nil {
 		return nil, nil
 	}
-	old, err := earlier(d.Path, against)
+	old, respelled, err := earlier(d.Path, against)
 	if err != nil {
 		return nil, err
 	}
 	var notes []finding
+	if respelled {
+		n := note(d.File.PackagePos, against+" has patterns that are refused now: pins and names in Go are not compared")
+		notes = append(notes, n)
+	}
 	var broken cmdutil.CodedErrors
 	breaks := evolution.Compare(old, d.File)
 	if was, is := pins(old), pins(d.File); was != nil && is != nil {
@@ -84,21 +89,34 @@ func places(f *dsl.File) []gen.Place {
 }
 
 // earlier reads the declaration to compare with: a file, or git:REF, the file at path as it
-// is in that revision.
-func earlier(path, against string) (*dsl.File, error) {
+// is in that revision. Patterns that ECMA-262 takes without the flag u alone are no faults of it, since they were none once:
+// respelled reports whether it has any.
+func earlier(path, against string) (f *dsl.File, respelled bool, err error) {
+	patterns := dsl.WithPatterns(func(pattern string) (fault, hint string) {
+		if fault, hint = gen.PatternFault(pattern); fault == "" {
+			return "", ""
+		}
+		if _, ok := wire.RespellPattern(pattern); ok {
+			respelled = true
+			return "", ""
+		}
+		return fault, hint
+	})
 	ref, ok := strings.CutPrefix(against, "git:")
 	if !ok {
-		return project.Parse(against)
+		f, err = project.Parse(against, patterns)
+		return f, respelled, err
 	}
 	if ref == "" || strings.HasPrefix(ref, "-") || strings.ContainsAny(ref, ":\n\x00") {
-		return nil, cmdutil.Usage("--against "+cmdutil.Quote(against)+" names no revision", "write git:main, or git:v1.2.0")
+		return nil, false, cmdutil.Usage("--against "+cmdutil.Quote(against)+" names no revision", "write git:main, or git:v1.2.0")
 	}
 	files := revision{ref: ref, dir: filepath.Dir(path)}
 	src, err := files.ReadFile(filepath.Base(path))
 	if err != nil {
-		return nil, cmdutil.Problem("git knows no "+cmdutil.Quote(path)+" at "+cmdutil.Quote(ref)+": "+err.Error(), "name a revision that has the declaration, or a file")
+		return nil, false, cmdutil.Problem("git knows no "+cmdutil.Quote(path)+" at "+cmdutil.Quote(ref)+": "+err.Error(), "name a revision that has the declaration, or a file")
 	}
-	return dsl.Parse(against+":"+filepath.Base(path), src, dsl.WithPatterns(gen.PatternFault), dsl.WithFiles(files))
+	f, err = dsl.Parse(against+":"+filepath.Base(path), src, patterns, dsl.WithFiles(files))
+	return f, respelled, err
 }
 
 // A revision is a folder as git knows it.

@@ -75,7 +75,7 @@ func Load(path string) (*Declaration, error) {
 	return Generate(path, file)
 }
 
-// Parse reads the declaration file at path.
+// Parse reads the declaration file at path. Options go before those of every command.
 func Parse(path string, opts ...dsl.Option) (*dsl.File, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -91,7 +91,7 @@ func Parse(path string, opts ...dsl.Option) (*dsl.File, error) {
 		return nil, cmdutil.FileProblem(filepath.Dir(path), err, "name a declaration in a folder that you may read")
 	}
 	defer root.Close()
-	return dsl.Parse(path, source, append(opts, dsl.WithPatterns(gen.PatternFault), dsl.WithFiles(root.FS()))...)
+	return dsl.Parse(path, source, append([]dsl.Option{dsl.WithPatterns(gen.PatternFault), dsl.WithFiles(root.FS())}, opts...)...)
 }
 
 // Generate generates the files of a declaration that was read from path.
