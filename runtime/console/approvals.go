@@ -61,7 +61,7 @@ func (f *waitingFilter) next(after consent.Place) string {
 
 // approvals serves the list of what waits.
 func (p *pages) approvals(q *request) error {
-	f, err := filterOf(q.URL.Query())
+	f, err := filterOf(q.query)
 	if err != nil {
 		return err
 	}
@@ -113,7 +113,7 @@ func itemOf(v *view.Request, now time.Time) waitingItem {
 // ended serves the list of the requests that need no answer any more, the newest first, as long as the
 // executor retains them.
 func (p *pages) ended(q *request) error {
-	list, err := view.Ended(q.Context(), p.exec, q.URL.Query().Get("before"), perPage, q.by)
+	list, err := view.Ended(q.Context(), p.exec, q.query.Get("before"), perPage, q.by)
 	if err != nil {
 		return err
 	}

@@ -32,7 +32,7 @@ const (
 
 // calls serves the list of calls, the newest first. Those that the viewer may not audit are left out.
 func (p *pages) calls(q *request) error {
-	v := q.URL.Query()
+	v := q.query
 	f := sqlite.CallFilter{Session: v.Get("session"), Run: v.Get("run"), Tool: v.Get("tool"), Limit: perPage}
 	outcome := v.Get("outcome")
 	if _, ok := lastEntries[outcome]; outcome != "" && !ok {

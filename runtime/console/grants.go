@@ -21,7 +21,7 @@ type grantItem struct {
 func (p *pages) grants(q *request) error {
 	all := p.exec.Grants(action.GrantFilter{Live: true})
 	slices.Reverse(all)
-	if after := q.URL.Query().Get("after"); after != "" {
+	if after := q.query.Get("after"); after != "" {
 		i := slices.IndexFunc(all, func(g consent.Grant) bool { return g.ID == after })
 		all = all[i+1:] // of one that has ended meanwhile: from the beginning
 	}

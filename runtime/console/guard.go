@@ -6,7 +6,6 @@ import (
 	"net/http"
 
 	"github.com/ambit-tools/ambit/runtime/internal/httpguard"
-	"github.com/ambit-tools/ambit/runtime/internal/wording"
 )
 
 // policy is what a browser may do with a page: nothing that is not from this host, and no frame of it in
@@ -25,10 +24,13 @@ func setHeaders(h http.Header) {
 	h.Set("Cross-Origin-Resource-Policy", "same-origin")
 }
 
-// admit reads the form of a request that changes something, and counts it. The guard of the host has
-// refused those of other sites. A field that comes twice is refused: two readers of one form must not find two
-// answers in it.
+// admit reads the query of a request, and the form of one that changes something, which it counts. The guard of the host has
+// refused those of other sites. A parameter or field that comes twice is refused.
 func (p *pages) admit(q *request) error {
+	var refused *httpguard.Problem
+	if q.query, refused = httpguard.Query(q.Request); refused != nil {
+		return refusal{refused}
+	}
 	if q.Method != http.MethodPost {
 		return nil
 	}
@@ -47,10 +49,8 @@ func (p *pages) admit(q *request) error {
 	if err != nil {
 		return problem(httpguard.BadRequest, "the form cannot be read")
 	}
-	for name, values := range q.PostForm {
-		if len(values) > 1 && name != "where" {
-			return problem(httpguard.BadRequest, wording.Quote(name)+" comes twice")
-		}
+	if refused := httpguard.Once(q.PostForm, "where"); refused != nil {
+		return refusal{refused}
 	}
 	return nil
 }

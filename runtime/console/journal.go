@@ -53,7 +53,7 @@ type auditPage struct {
 
 // journal serves the entries that the viewer may audit, the newest first.
 func (p *pages) journal(q *request) error {
-	v := q.URL.Query()
+	v := q.query
 	d := &auditPage{entryFilter: entryFilter{v.Get("kind"), v.Get("session"), v.Get("run"), v.Get("tool"), v.Get("by")}}
 	head, err := p.store.Head(q.Context())
 	if err != nil {

@@ -2,6 +2,7 @@ package console
 
 import (
 	"net/http"
+	"net/url"
 
 	"github.com/ambit-tools/ambit/internal/replan"
 	"github.com/ambit-tools/ambit/runtime/engine"
@@ -29,7 +30,8 @@ type pages struct {
 type request struct {
 	w http.ResponseWriter
 	*http.Request
-	by operator.Actor // as it was authenticated; the zero value for the page that says how to sign in
+	query url.Values     // admit has read it; nil for the page that says how to sign in
+	by    operator.Actor // as it was authenticated; the zero value for the page that says how to sign in
 }
 
 // mayAudit reports whether the viewer may read the journal of a target.

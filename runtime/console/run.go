@@ -23,9 +23,9 @@ type runPage struct {
 
 // run serves the calls of a run that the viewer may audit, as a picture and as a table.
 func (p *pages) run(q *request) error {
-	d := &runPage{Run: q.id("run"), Session: q.URL.Query().Get("session")}
+	d := &runPage{Run: q.id("run"), Session: q.query.Get("session")}
 	f := sqlite.CallFilter{Run: d.Run, Session: d.Session, Limit: maxDrawn + 1}
-	if err := readBefore(&f, q.URL.Query()); err != nil {
+	if err := readBefore(&f, q.query); err != nil {
 		return err
 	}
 	rows, err := p.store.Calls(q.Context(), f)

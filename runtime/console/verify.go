@@ -42,7 +42,7 @@ func (p *pages) verify(q *request) error {
 // export sends the entries that the viewer may audit, as JSON lines. Where the journal cannot be read the last
 // line says where it stops.
 func (p *pages) export(q *request) error {
-	after, err := positionOf(q.URL.Query().Get("after"))
+	after, err := positionOf(q.query.Get("after"))
 	if err != nil {
 		return err
 	}

@@ -4,16 +4,22 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime/internal/httpguard"
+	"github.com/ambit-tools/ambit/runtime/internal/wording"
 )
 
 // Events returns the handler for browsers: server-sent events. The query has after, session, run, call
-// and any number of kind. Last-Event-ID, which a browser sends when it connects again, goes before
-// after. Without both the events begin now.
+// and any number of kind; one that comes twice, and any other, is refused. Last-Event-ID, which a browser sends when it connects again,
+// goes before after. Without both the events begin now.
 func (s *Stream) Events() http.Handler { return http.HandlerFunc(s.events) }
+
+// parameters are those of the query of events.
+var parameters = []string{"after", "session", "run", "call", "kind"}
 
 func (s *Stream) events(w http.ResponseWriter, r *http.Request) {
 	caller, ok := httpguard.CallerOf(r.Context())
@@ -21,7 +27,21 @@ func (s *Stream) events(w http.ResponseWriter, r *http.Request) {
 		httpguard.ProblemOf(httpguard.NotAuthenticated, "").Write(w)
 		return
 	}
-	query := r.URL.Query()
+	query, refused := httpguard.Query(r, "kind")
+	if refused != nil {
+		refused.Write(w)
+		return
+	}
+	for name := range query {
+		if !slices.Contains(parameters, name) {
+			httpguard.ProblemOf(httpguard.BadRequest, wording.Quote(name)+" is no parameter: "+strings.Join(parameters, ", ")+" are").Write(w)
+			return
+		}
+	}
+	if len(r.Header.Values("Last-Event-ID")) > 1 {
+		httpguard.ProblemOf(httpguard.BadRequest, "Last-Event-ID comes twice").Write(w)
+		return
+	}
 	want := subscription{Session: query.Get("session"), Run: query.Get("run"), Call: query.Get("call"), Kinds: query["kind"]}
 	from := r.Header.Get("Last-Event-ID")
 	if from == "" {

@@ -347,6 +347,11 @@ func TestProblems(t *testing.T) {
 		"no position":       {"/events?after=soon", token, nil, 400, "bad_position"},
 		"negative position": {"/events", token, []string{"Last-Event-ID", "-1"}, 400, "bad_position"},
 		"kind":              {"/events?kind=consent.off", token, nil, 400, "bad_request"},
+		"after twice":       {"/events?after=0&after=1", token, nil, 400, "bad_request"},
+		"session twice":     {"/events?session=s&session=t", token, nil, 400, "bad_request"},
+		"no parameter":      {"/events?sesion=s", token, nil, 400, "bad_request"},
+		"no query":          {"/events?session=s;run=r", token, nil, 400, "bad_request"},
+		"no escape":         {"/events?session=%zz", token, nil, 400, "bad_request"},
 		"no socket":         {"/stream", token, nil, 400, "bad_request"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -363,6 +368,10 @@ func TestProblems(t *testing.T) {
 			}
 		})
 	}
+	res := r.get("/events?session=s&kind=tool.started&session=t", token)
+	var told struct{ Detail string }
+	require.NoError(t, json.NewDecoder(res.Body).Decode(&told))
+	assert.Equal(t, `"session" comes twice`, told.Detail)
 	program := r.socket(token)
 	got := program.ask(`{"type":"subscribe","id":"x","after":999999}`)
 	assert.Equal(t, []any{"x", "bad_position", uint64(1), head}, []any{got.ID, got.Problem.Code, got.Problem.Oldest, got.Problem.Head})

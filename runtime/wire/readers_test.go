@@ -79,8 +79,8 @@ var lax = map[string]string{
 	"runtime/workspace/log.go":                 own,
 }
 
-// TestReadersAreStrict: no file but those of the list reads JSON by encoding/json, and the list has no other.
-// Programs that only tests run are not looked at.
+// TestReadersAreStrict: no file but those of the list reads JSON by encoding/json, and the list has no other; a query is read by httpguard.Query, and
+// a form by httpguard.Once. Programs that only tests run are not looked at.
 //
 // SEMANTICS 7.1.6
 func TestReadersAreStrict(t *testing.T) {
@@ -109,6 +109,11 @@ func TestReadersAreStrict(t *testing.T) {
 				if x, ok := s.X.(*ast.Ident); ok && x.Name == "json" && (s.Sel.Name == "Unmarshal" || s.Sel.Name == "NewDecoder") {
 					found[filepath.ToSlash(name)] = true
 				}
+				query := s.Sel.Name == "FormValue" || s.Sel.Name == "PostFormValue"
+				if of, ok := s.X.(*ast.SelectorExpr); ok && s.Sel.Name == "Query" {
+					query = of.Sel.Name == "URL"
+				}
+				assert.False(t, query, "%s takes the first of a parameter that comes twice, by %s: httpguard.Query and httpguard.Once refuse it", name, s.Sel.Name)
 			}
 			return true
 		})

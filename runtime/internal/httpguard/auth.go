@@ -180,7 +180,11 @@ func (s *Sessions) Logout(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Cache-Control", "no-store")
 	s.setCookie(w, r, "", -1)
 	r.Body = http.MaxBytesReader(w, r.Body, 4<<10)
-	http.Redirect(w, r, local(r.PostFormValue("to")), http.StatusSeeOther)
+	to := ""
+	if r.ParseForm() == nil && Once(r.PostForm) == nil { // the cookie is gone in any case
+		to = r.PostForm.Get("to")
+	}
+	http.Redirect(w, r, local(to), http.StatusSeeOther)
 }
 
 // setCookie gives a browser a cookie. A negative life takes it away.
@@ -198,7 +202,12 @@ func (s *Sessions) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		ProblemOf(NotPermitted, "a ticket is for a browser on this machine").Write(w)
 		return
 	}
-	key := hash(sha256.Sum256([]byte(r.URL.Query().Get("ticket"))))
+	query, problem := Query(r)
+	if problem != nil {
+		problem.Write(w)
+		return
+	}
+	key := hash(sha256.Sum256([]byte(query.Get("ticket"))))
 	s.mu.Lock()
 	ticket, ok := s.tickets[key]
 	delete(s.tickets, key)

@@ -166,6 +166,13 @@ func TestTickets(t *testing.T) {
 		assert.Equal(t, http.SameSiteStrictMode, cookies[0].SameSite)
 		assert.Equal(t, "/", cookies[0].Path)
 		assert.False(t, cookies[0].Secure, "a browser would not send it on loopback without TLS")
+		fresh := s.Ticket(operator.Actor{ID: "root"}, "/")
+		twice := httptest.NewRequest(http.MethodGet, httpguard.LoginPath+"?ticket="+fresh+"&ticket=x", nil)
+		twice.RemoteAddr = net.JoinHostPort("::1", "9")
+		refused := httptest.NewRecorder()
+		s.ServeHTTP(refused, twice)
+		assert.Equal(t, http.StatusBadRequest, refused.Code, "a query with two tickets has none")
+		assert.Contains(t, refused.Body.String(), "comes twice")
 		over := httptest.NewRequest(http.MethodGet, "https://localhost"+httpguard.LoginPath+"?ticket="+s.Ticket(operator.Actor{ID: "root"}, "/"), nil)
 		over.RemoteAddr = "127.0.0.1:9"
 		w = httptest.NewRecorder()
