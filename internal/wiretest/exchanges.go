@@ -34,6 +34,7 @@ func (a Adapter) Exchanges(t *testing.T) {
 	t.Run("pending, then approved", a.pending)
 	t.Run("retry after a dropped response", a.dropped)
 	t.Run("retry after lost results", a.lost)
+	t.Run("ids of calls", a.ids)
 	if !strings.HasPrefix(a.Write(0, Script[0]), "{") { // a response that is no stream is cut by dropped
 		t.Run("broken stream", a.broken)
 	}

@@ -31,6 +31,15 @@ type Call struct{ Tool, Args string }
 type Step struct {
 	Text  string
 	Calls []Call
+	IDs   []string // of Calls; nil: those that the provider of the wire format would give
+}
+
+// ID returns the id of a call, or that which the provider would give.
+func (s Step) ID(call int, given string) string {
+	if s.IDs == nil {
+		return given
+	}
+	return s.IDs[call]
 }
 
 // Calls returns a step of calls, by tools and arguments in turn.
@@ -198,17 +207,9 @@ func (d *Desk) CheckEnd(t testing.TB, status engine.RunStatus) {
 // ran with, why the call was denied, and the output that is no artifact.
 func (d *Desk) Journal(t testing.TB) string {
 	t.Helper()
-	entries, err := d.journal.Read(t.Context(), 0, 10_000)
-	if err != nil {
-		t.Fatal(err)
-	}
 	var order []string
 	lines := map[string]string{}
-	for i := range entries {
-		r, err := journal.Decode(entries[i].Leaf)
-		if err != nil {
-			t.Fatal(err)
-		}
+	for _, r := range d.records(t) {
 		if r.Call == "" {
 			continue
 		}

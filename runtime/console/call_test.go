@@ -43,6 +43,17 @@ func TestAttempts(t *testing.T) {
 	assert.NotContains(t, eve.get("/calls/s/c2").text, "<h2>Attempts</h2>", "its handler did not run")
 }
 
+// TestTheModelsIDOfACall: the page of a call has the id that the provider of the model gave it, as text.
+//
+// SEMANTICS 1.4.11
+func TestTheModelsIDOfACall(t *testing.T) {
+	r := start(t)
+	r.turn().Execute(t.Context(), runtime.Call{ID: "c1", Tool: "nosuch", Input: []byte(`{}`), ProviderID: "<b>call_0"})
+	assert.Contains(t, r.as("eve", "audit").get("/calls/s/c1").text, "<dt>Id of the model</dt><dd>&lt;b&gt;call_0</dd>")
+	require.Equal(t, runtime.Completed, r.callAs("c2", "note", "ada", "x").Kind)
+	assert.NotContains(t, r.as("eve", "audit").get("/calls/s/c2").text, "Id of the model")
+}
+
 // TestADenialIsExplained: the page of a call that a policy denies has each rule with its message and its place, the
 // reason, and what the policy decided.
 func TestADenialIsExplained(t *testing.T) {

@@ -28,6 +28,7 @@ type step struct {
 type recordedCall struct {
 	journal.CallKey
 	Run, Agent, Principal, Tool, Version, State, Request, Revision, Error, Took string
+	Provider                                                                    string // the id that the provider of the model gave it
 	Args, Final, Output                                                         json.RawMessage
 	Artifact                                                                    *journal.ArtifactRef
 	Outcome                                                                     *runtime.Outcome
@@ -87,7 +88,7 @@ func (c *recordedCall) add(seq uint64, r *journal.Record) {
 	c.periods = nextAfter(c.periods, r.At, r.Kind)
 	for to, value := range map[*string]string{
 		&c.Run: r.Run, &c.Agent: r.Agent, &c.Principal: r.Principal, &c.Tool: r.Tool, &c.Version: r.ToolVersion, &c.State: r.To, &c.Request: r.Request,
-		&c.Revision: r.Revision, &c.Error: r.Err,
+		&c.Revision: r.Revision, &c.Error: r.Err, &c.Provider: r.Metadata[runtime.ProviderCallID],
 	} {
 		if value != "" {
 			*to = value

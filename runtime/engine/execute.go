@@ -182,7 +182,7 @@ func (t *Turn) newCall(ctx context.Context, in runtime.Call) *call {
 		work: work{
 			ident: ident{
 				exec: t.run.session.exec, run: run, turn: t, ctx: ctx, record: r, id: in.ID, tool: tool, notes: notes,
-				metadata: mergeMetadata(run.node.Metadata, in.Metadata), // SEMANTICS 1.2.4
+				metadata: callMetadata(run.node.Metadata, &in), // SEMANTICS 1.2.4, 1.4.11
 			},
 			workCtx: ctx,
 		},

@@ -8,6 +8,9 @@ import (
 	"fmt"
 	"maps"
 	"unicode/utf8"
+
+	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/internal/wording"
 )
 
 const (
@@ -54,6 +57,16 @@ func mergeMetadata(outer, inner map[string]string) map[string]string {
 	m := maps.Clone(outer)
 	maps.Copy(m, inner)
 	return m
+}
+
+// callMetadata returns the metadata of a call: those of its run, its own, and the id that the provider of the model gave it,
+// unless there is none or it is the id of the call. The result must not be changed.
+func callMetadata(run map[string]string, in *runtime.Call) map[string]string {
+	m := mergeMetadata(run, in.Metadata)
+	if in.ProviderID == "" || in.ProviderID == in.ID {
+		return m
+	}
+	return mergeMetadata(m, map[string]string{runtime.ProviderCallID: wording.Cut(wording.ValidUTF8(in.ProviderID), wording.MaxID)})
 }
 
 // addMetadata sets of to the members of it and inner, as Merge returns them, unless Check refuses these.

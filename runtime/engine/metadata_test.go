@@ -31,6 +31,34 @@ func (r *rig) startRun(id string, metadata map[string]string) *engine.Run {
 	return run
 }
 
+// TestProviderIDs: the id of a provider is in the metadata of a call that has another one, cut to 8 KiB. It identifies nothing.
+// SEMANTICS 1.4.11
+func TestProviderIDs(t *testing.T) {
+	var j journal.Memory
+	got := map[string]runtime.CallInfo{}
+	r := recovered(t, &j, noting(got))
+	run := r.startRun("r", map[string]string{"tenant": "acme"})
+	long := strings.Repeat("é", 5<<10)
+	for id, provider := range map[string]string{"c1": "call_0", "c2": "call_0", "c3": "c3", "c4": "", "c5": "x" + long, "c6": "a\xff"} {
+		c := callOf(id, "file_read", goodInput)
+		c.ProviderID = provider
+		require.Equal(t, runtime.Completed, run.Turn(engine.TurnConfig{}).Execute(t.Context(), c).Kind)
+	}
+	recorded := map[string]string{}
+	for _, rec := range records(t, &j) {
+		if id, ok := rec.Metadata["provider_call_id"]; ok {
+			recorded[rec.Call] = id
+		}
+	}
+	want := map[string]string{"c1": "call_0", "c2": "call_0", "c5": "x" + long[:8188] + "…", "c6": "a\uFFFD"}
+	assert.Equal(t, want, recorded)
+	for id, provider := range want {
+		assert.Equal(t, map[string]string{"tenant": "acme", "provider_call_id": provider}, got[id].Metadata)
+	}
+	assert.Equal(t, map[string]string{"tenant": "acme"}, got["c3"].Metadata)
+	assert.Equal(t, map[string]string{"tenant": "acme"}, got["c4"].Metadata)
+}
+
 // TestMetadataOfARun: it is added to that of every call, in every view of the run and after a restart.
 // The member of the nearest counts.
 // SEMANTICS 1.2.4, 2.1.7

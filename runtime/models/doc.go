@@ -1,7 +1,7 @@
 // Package models puts declared tools into the hands of a model.
 //
 // Definitions says what a model is told of the tools of a registry, in the dialect of its provider.
-// Dispatch carries out the calls of one message of the model and returns one Result for each, with
+// A Conversation gives its calls ids. Dispatch carries out the calls of one message and returns one Result for each, with
 // the text that the model reads. Loop does both until the run is over:
 //
 //	loop := models.Loop{Run: run, Model: model}

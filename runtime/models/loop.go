@@ -3,15 +3,15 @@ package models
 import (
 	"cmp"
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
-	"maps"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/engine"
+	"github.com/ambit-tools/ambit/runtime/internal/wording"
 )
 
 // A Model answers a conversation with its next message.
@@ -19,7 +19,7 @@ type Model interface {
 	// Next returns the answer to the messages so far. Those that are in said stay in it, and it
 	// grows: a Model may keep what it has made of them. It may be called again with the same
 	// messages, after an error or because its answer got lost: the model is asked the same again, and
-	// calls to which the module gives ids have the same ids.
+	// calls that are the same have the same ids, where the Model gives them some (Conversation).
 	Next(ctx context.Context, said []Message) (Message, error)
 }
 
@@ -49,7 +49,7 @@ type Message struct {
 	Calls []runtime.Call // of the model
 
 	// Refused are calls of the model whose arguments could not be read. Each stands among Calls
-	// too, under its id, and is not dispatched.
+	// too, under its id, and is not dispatched. Where calls of one tool have one id, all are refused.
 	Refused []Result
 
 	// Truncated says that the answer of the model was cut off at a limit of tokens, so that Text is
@@ -64,21 +64,31 @@ type Message struct {
 func (m Message) Cut() Message {
 	m.Truncated = true
 	m.Refused = nil
-	for _, c := range m.Calls {
-		m.Refused = append(m.Refused, Refuse(c.ID, c.Tool, errCut))
+	for at := range m.Calls {
+		m.Refuse(at, errCut)
 	}
 	return m
 }
 
-// refused returns Refused by the positions of their calls. Some providers give calls no ids.
+// Refuse refuses the call at a position of Calls, whose arguments could not be read as the model wrote them.
+func (m *Message) Refuse(at int, err error) {
+	c := &m.Calls[at]
+	r := Refuse(c.ID, c.Tool, err)
+	r.ID = told(c)
+	m.Refused = append(m.Refused, r)
+}
+
+// refused returns Refused by the positions of their calls.
 func (m Message) refused() map[int]Result {
-	out := map[int]Result{}
+	type name struct{ id, tool string }
+	named := map[name]Result{}
 	for _, r := range m.Refused {
-		for i, c := range m.Calls {
-			if _, taken := out[i]; !taken && c.ID == r.ID && c.Tool == r.Tool {
-				out[i] = r
-				break
-			}
+		named[name{cmp.Or(r.Outcome.CallID, r.ID), r.Tool}] = r
+	}
+	out := map[int]Result{}
+	for i, c := range m.Calls {
+		if r, ok := named[name{c.ID, c.Tool}]; ok {
+			out[i] = r
 		}
 	}
 	return out
@@ -100,9 +110,8 @@ var ErrNoEnd = errors.New("the model came to no end")
 const DefaultMaxTurns = 50
 
 // A Loop lets a model work on a request until its run is over: it gives the model the messages so
-// far, dispatches the calls of its answer, and goes on as the outcomes say. A call whose id the model has given before,
-// or that has none, gets one of the conversation, the message and the position; the provider's is in its metadata
-// (ProviderID), and its result has it.
+// far, dispatches the calls of its answer, and goes on as the outcomes say. Calls get ids of their own (Conversation);
+// their results have the provider's.
 type Loop struct {
 	Run   *engine.Run
 	Model Model
@@ -119,38 +128,10 @@ type Loop struct {
 	// Saw is called with each message as it is added to the conversation, in order; it may be nil.
 	Saw func(Message)
 
-	id      string          // of the conversation, at random
-	given   map[string]bool // ids of calls that were dispatched
+	ids     Conversation
+	known   map[string]string // ids under which the model knows calls, by their own
 	said    []Message
 	pending []Result // of calls that the model was told are pending
-}
-
-// ProviderID is the metadata of a call to which a Loop gave an id: the id that the provider gave it, cut to a kibibyte.
-const ProviderID = "provider_call_id"
-
-const maxProviderID = 1 << 10
-
-// own returns the call at a position of the last message under an id that no other call of the conversation has. There are
-// providers whose ids begin again with each message, are given twice or are empty: such an id names a call in its
-// message only, and the result there has it.
-func (l *Loop) own(c runtime.Call, at int) runtime.Call {
-	if l.given == nil {
-		l.given = map[string]bool{}
-	}
-	if c.ID != "" && !l.given[c.ID] {
-		l.given[c.ID] = true
-		return c
-	}
-	if l.id == "" {
-		l.id = "loop-" + rand.Text()
-	}
-	if c.ID != "" {
-		metadata := map[string]string{ProviderID: strings.ToValidUTF8(c.ID[:min(len(c.ID), maxProviderID)], "")}
-		maps.Copy(metadata, c.Metadata)
-		c.Metadata = metadata
-	}
-	c.ID = fmt.Sprintf("%s-%d-%d", l.id, len(l.said), at)
-	return c
 }
 
 // Do works on a request and returns the status of the run at the end. It ends when a tool that ends
@@ -229,19 +210,20 @@ func (l *Loop) dispatch(ctx context.Context, m Message) (over bool) {
 	}
 	refused := m.refused()
 	var calls []runtime.Call
-	for i, c := range m.Calls {
+	for i, c := range l.ids.Own(len(l.said), m.Calls) {
 		if _, ok := refused[i]; !ok {
-			calls = append(calls, l.own(c, i))
+			calls = append(calls, c)
+			l.know(c.ID, told(&m.Calls[i]))
 		}
 	}
 	made := dispatch(ctx, waiting, l.Run.Turn(l.Turn), calls)
 	var results []Result
 	var held []string
-	for i, c := range m.Calls {
+	for i := range m.Calls {
 		r, ok := refused[i]
 		if !ok {
 			r, made = made[0], made[1:]
-			r.answer(c.ID)
+			l.tell(&r, told(&m.Calls[i]))
 			over, held = r.Outcome.Loop == runtime.LoopExit, nil
 			if r.Outcome.Loop == runtime.LoopWait && r.Outcome.Kind == runtime.Denied {
 				held = r.Outcome.Detail.Waiting
@@ -259,6 +241,26 @@ func (l *Loop) dispatch(ctx context.Context, m Message) (over bool) {
 	return over
 }
 
+// know notes under which id the model knows a call.
+func (l *Loop) know(id, told string) {
+	if l.known == nil {
+		l.known = map[string]string{}
+	}
+	l.known[id] = told
+}
+
+// tell gives a result the id under which the model knows its call, also where its text names other calls that the model made.
+func (l *Loop) tell(r *Result, id string) {
+	of := r.Outcome
+	for _, named := range slices.Concat(of.Detail.Waiting, []string{of.Of}) {
+		if known := l.known[named]; known != "" {
+			of.Message = strings.ReplaceAll(of.Message, wording.Quote(named), wording.Quote(known))
+		}
+	}
+	of.Of = cmp.Or(l.known[of.Of], of.Of)
+	r.answer(id, of)
+}
+
 // await waits until calls that wait for consent have ended, and tells the model of those that it was told are pending. The run is
 // over then, or the model goes on.
 func (l *Loop) await(ctx context.Context, ids []string) (over bool) {
@@ -269,6 +271,7 @@ func (l *Loop) await(ctx context.Context, ids []string) (over bool) {
 	var b strings.Builder
 	for _, p := range l.pending {
 		r := ResultOf(turn.Await(ctx, p.Outcome.CallID))
+		l.tell(&r, p.ID)
 		if over = over || r.Outcome.Loop == runtime.LoopExit; r.Outcome.Kind == runtime.Pending {
 			return true // ctx has ended
 		}

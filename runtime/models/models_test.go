@@ -378,6 +378,9 @@ func TestLoopWaitsForTheAnswer(t *testing.T) {
 			}
 			for _, r := range m.Results {
 				heard = append(heard, r.ID+" "+r.Outcome.Reason.String())
+				if r.ID == "5" { // the call that waits has the name by which the model knows it
+					assert.Contains(t, r.Text, `the call \"3\" waits`)
+				}
 			}
 		}}
 		status, err := loop.Do(ctx, "Help.")

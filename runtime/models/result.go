@@ -2,6 +2,7 @@ package models
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 
@@ -11,7 +12,7 @@ import (
 
 // A Result is what a model is told of one call.
 type Result struct {
-	// ID and Tool are those under which the model made the call: Tool may be an alias.
+	// ID and Tool are those under which the model made the call: ID is that of the provider, Tool may be an alias.
 	ID, Tool string
 
 	// Text is a JSON object: the outcome, and of these what there is: reason, message, output,
@@ -64,11 +65,11 @@ func ResultOf(o runtime.Outcome) Result {
 	}
 }
 
-// answer gives a result the id under which the model made the call, also where its text names the call.
-func (r *Result) answer(id string) {
-	if r.ID = id; id != "" && r.Outcome.Kind == runtime.Pending {
-		told := r.Outcome
-		told.CallID = id
+// answer gives a result the id under which the model made the call, and the text of the outcome as the model is told of it.
+func (r *Result) answer(id string, told runtime.Outcome) {
+	r.ID = id
+	if told.Kind == runtime.Pending || told.Of != r.Outcome.Of || told.Message != r.Outcome.Message {
+		told.CallID = cmp.Or(id, told.CallID)
 		r.Text = ResultOf(told).Text
 	}
 }
@@ -90,7 +91,8 @@ func (t text) encode() string {
 // order. The calls run together (engine.Turn.ExecuteBatch). A call that waits for consent is waited
 // for until ctx ends; then its result says that it is pending, and it goes on waiting. Dispatching
 // calls again that have the same ids returns their outcomes and runs nothing, but for calls that were denied
-// shutting_down or at_capacity: they are judged anew.
+// shutting_down or at_capacity: they are judged anew. Ids of a provider may repeat, so a program that dispatches calls
+// itself gives them ids of their own (Conversation.Own): the results have those of the provider.
 func Dispatch(ctx context.Context, turn *engine.Turn, calls []runtime.Call) []Result {
 	return dispatch(ctx, ctx, turn, calls)
 }
@@ -104,9 +106,9 @@ func dispatch(ctx, waiting context.Context, turn *engine.Turn, calls []runtime.C
 			o = turn.Await(waiting, o.CallID)
 		}
 		results[i] = ResultOf(o)
-		results[i].Tool = calls[i].Tool // the name that the model called, which may be an alias
-		if calls[i].ID != "" {          // that of the model, which the result answers
-			results[i].ID = calls[i].ID
+		results[i].Tool = calls[i].Tool      // the name that the model called, which may be an alias
+		if id := told(&calls[i]); id != "" { // that of the model, which the result answers
+			results[i].answer(id, o)
 		}
 	}
 	return results

@@ -152,14 +152,14 @@ func calls(ctx context.Context, exec *engine.Executor, stdin io.Reader, stdout i
 	lines := bufio.NewScanner(stdin)
 	for lines.Scan() {
 		var line struct {
-			Call, Tool string
-			Input      json.RawMessage
-			Trigger    bool
+			Call, Tool, Provider string
+			Input                json.RawMessage
+			Trigger              bool
 		}
 		if err := json.Unmarshal(lines.Bytes(), &line); err != nil {
 			return err
 		}
-		call := runtime.Call{ID: line.Call, Tool: line.Tool, Input: line.Input}
+		call := runtime.Call{ID: line.Call, Tool: line.Tool, Input: line.Input, ProviderID: line.Provider}
 		if line.Trigger {
 			_, err = turn.StartCall(call)
 		} else {

@@ -3,7 +3,7 @@
 //	model, err := anthropic.New(client, executor.Registry(), sdk.MessageNewParams{Model: "claude-sonnet-4-6", MaxTokens: 4096})
 //	status, err := (&models.Loop{Run: run, Model: model}).Do(ctx, "Order 1017 came broken.")
 //
-// A program that has a loop of its own uses Tools, Calls and Results with models.Dispatch. BetaTools
+// A program that has a loop of its own uses Tools, Calls and Results with models.Conversation and models.Dispatch. BetaTools
 // are for the tool runner of the SDK.
 //
 // Arguments reach the tools as the model wrote them, to the last digit. A call that did not do what
@@ -55,12 +55,15 @@ func Calls(t *models.Tools, m *sdk.Message) []runtime.Call {
 // Message returns a message of the model for a models.Loop. The calls of a message that was cut off
 // at the limit of tokens are refused. The error says why the model ended the message otherwise than it
 // meant to. A message whose turn is paused is sent back for the model to go on, as Model does.
-func Message(t *models.Tools, m *sdk.Message) (models.Message, error) {
+func Message(t *models.Tools, m *sdk.Message) (models.Message, error) { return message(m, Calls(t, m)) }
+
+// message is Message with the calls of m.
+func message(m *sdk.Message, calls []runtime.Call) (models.Message, error) {
 	cut, err := ended(m)
 	if err != nil {
 		return models.Message{}, err
 	}
-	out := models.Message{Role: models.Assistant, Calls: Calls(t, m)}
+	out := models.Message{Role: models.Assistant, Calls: calls}
 	for _, block := range m.Content {
 		if text, ok := block.AsAny().(sdk.TextBlock); ok {
 			out.Text += text.Text
@@ -95,8 +98,9 @@ type Model struct {
 	params sdk.MessageNewParams
 	tools  *models.Tools
 	own    []sdk.ToolUnionParam // of the program
-	heard  int                  // messages of the loop that are in params
-	asked  int                  // messages of params in the last request
+	ids    models.Conversation
+	heard  int // messages of the loop that are in params
+	asked  int // messages of params in the last request
 }
 
 // New returns a model with the tools of a registry, beside those in params. params say which model,
@@ -141,7 +145,15 @@ func (m *Model) Next(ctx context.Context, said []models.Message) (models.Message
 		if err != nil {
 			return models.Message{}, err
 		}
-		out, err := Message(m.tools, answer)
+		calls := Calls(m.tools, answer)
+		for at, text := range broken {
+			calls[at] = m.tools.Call(calls[at].ID, calls[at].Tool, []byte(text))
+		}
+		calls = m.ids.Own(m.asked, calls)
+		if err := identify(answer, calls); err != nil {
+			return models.Message{}, err
+		}
+		out, err := message(answer, calls)
 		if err != nil {
 			return models.Message{}, err
 		}
@@ -150,11 +162,6 @@ func (m *Model) Next(ctx context.Context, said []models.Message) (models.Message
 		}
 		out.Text = before + out.Text
 		if !paused(answer) {
-			for i, c := range out.Calls {
-				if text, ok := broken[c.ID]; ok {
-					out.Calls[i] = m.tools.Call(c.ID, c.Tool, []byte(text))
-				}
-			}
 			return out, nil
 		}
 		before = out.Text
@@ -162,12 +169,40 @@ func (m *Model) Next(ctx context.Context, said []models.Message) (models.Message
 	return models.Message{}, errPaused
 }
 
+// identify writes the ids of calls into the parts of a message that have none: the API refuses a message with them, and
+// the results answer them. Other servers than Anthropic's leave them out.
+func identify(m *sdk.Message, calls []runtime.Call) error {
+	at := 0
+	for i := range m.Content {
+		block := &m.Content[i]
+		if block.Type != "tool_use" {
+			continue
+		}
+		if at++; block.ID != "" {
+			continue
+		}
+		var members map[string]json.RawMessage
+		if err := json.Unmarshal([]byte(block.RawJSON()), &members); err != nil {
+			return err
+		}
+		members["id"], _ = json.Marshal(calls[at-1].ID) // a text has a JSON form
+		text, err := json.Marshal(members)
+		if err == nil {
+			err = block.UnmarshalJSON(text)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // errBroken says that a stream ended before its message did.
 var errBroken = errors.New("the stream of the answer broke off: none of its calls was made")
 
-// ask returns the answer, and the texts of the arguments in it that are not JSON, by the ids of their
+// ask returns the answer, and the texts of the arguments in it that are not JSON, by the positions of their
 // calls: the SDK puts an empty object in their place, with which a call must not run.
-func (m *Model) ask(ctx context.Context) (*sdk.Message, map[string]string, error) {
+func (m *Model) ask(ctx context.Context) (*sdk.Message, map[int]string, error) {
 	if !m.Stream {
 		answer, err := m.client.Messages.New(ctx, m.params)
 		return answer, nil, err
@@ -196,11 +231,16 @@ func (m *Model) ask(ctx context.Context) (*sdk.Message, map[string]string, error
 	if !whole {
 		return nil, nil, errBroken
 	}
-	broken := map[string]string{}
-	for at, text := range written {
-		if text != "" && !json.Valid([]byte(text)) {
-			broken[answer.Content[at].ID] = text
+	broken := map[int]string{}
+	call := 0
+	for at, block := range answer.Content {
+		if block.Type != "tool_use" {
+			continue
 		}
+		if text := written[int64(at)]; text != "" && !json.Valid([]byte(text)) {
+			broken[call] = text
+		}
+		call++
 	}
 	return &answer, broken, nil
 }
@@ -246,9 +286,8 @@ func (b *betaTool) call(ctx context.Context, input json.RawMessage) models.Resul
 	if err := json.Unmarshal(input, &decoded); err != nil {
 		return models.Refuse("", b.definition.Name, err)
 	}
-	text, err := models.Input(decoded)
-	if err != nil {
+	if _, err := models.Input(decoded); err != nil { // the runner has rounded it
 		return models.Refuse("", b.definition.Name, err)
 	}
-	return models.Dispatch(ctx, b.turn(), []runtime.Call{b.tools.Call("", b.definition.Name, text)})[0]
+	return models.Dispatch(ctx, b.turn(), []runtime.Call{b.tools.Call("", b.definition.Name, input)})[0]
 }

@@ -29,7 +29,7 @@ func client(s *wiretest.Server) sdk.Client {
 func message(n int, s wiretest.Step) string {
 	blocks, reason := []string{`{"type":"text","text":` + wiretest.Quote(s.Text) + `}`}, "end_turn"
 	for i, c := range s.Calls {
-		blocks, reason = append(blocks, fmt.Sprintf(`{"type":"tool_use","id":"toolu_%d_%d","name":%s,"input":%s}`, n, i, wiretest.Quote(c.Tool), c.Args)), "tool_use"
+		blocks, reason = append(blocks, fmt.Sprintf(`{"type":"tool_use","id":%s,"name":%s,"input":%s}`, wiretest.Quote(s.ID(i, fmt.Sprintf("toolu_%d_%d", n, i))), wiretest.Quote(c.Tool), c.Args)), "tool_use"
 	}
 	return fmt.Sprintf(`{"id":"msg_%d","type":"message","role":"assistant","model":"m","stop_reason":%q,"usage":{"input_tokens":1,"output_tokens":1},"content":[%s]}`,
 		n, reason, strings.Join(blocks, ","))
@@ -46,7 +46,7 @@ func stream(n int, s wiretest.Step) string {
 	reason := "end_turn"
 	for i, c := range s.Calls {
 		reason = "tool_use"
-		event("content_block_start", fmt.Sprintf(`,"index":%d,"content_block":{"type":"tool_use","id":"toolu_%d_%d","name":%s,"input":{}}`, i+1, n, i, wiretest.Quote(c.Tool)))
+		event("content_block_start", fmt.Sprintf(`,"index":%d,"content_block":{"type":"tool_use","id":%s,"name":%s,"input":{}}`, i+1, wiretest.Quote(s.ID(i, fmt.Sprintf("toolu_%d_%d", n, i))), wiretest.Quote(c.Tool)))
 		for _, part := range []string{c.Args[:len(c.Args)/2], c.Args[len(c.Args)/2:]} {
 			event("content_block_delta", fmt.Sprintf(`,"index":%d,"delta":{"type":"input_json_delta","partial_json":%s}`, i+1, wiretest.Quote(part)))
 		}
@@ -161,6 +161,46 @@ func TestDuplicateNames(t *testing.T) {
 		if err != nil || string(m.Calls[0].Input) != step.Calls[0].Args {
 			t.Errorf("the arguments are %s, want %s: %v", m.Calls[0].Input, step.Calls[0].Args, err)
 		}
+	}
+}
+
+// TestBrokenArgumentsOfOneID: of two calls with one id, the one whose streamed arguments are not JSON is refused.
+func TestBrokenArgumentsOfOneID(t *testing.T) {
+	step := wiretest.Calls("order_find", `{"order":"1017"}`, "order_find", `{"order":`)
+	for n, ids := range [][]string{{"x", "x"}, {"", ""}} {
+		step.IDs = ids
+		m, err := one(t, true, stream(n, step))
+		if err != nil || len(m.Calls) != 2 {
+			t.Fatalf("%v, %v", m, err)
+		}
+		for i, c := range m.Calls {
+			if string(c.Input) != step.Calls[i].Args {
+				t.Errorf("%q: the arguments of call %d are %s", ids, i, c.Input)
+			}
+		}
+	}
+}
+
+// TestToolsReadTheTextOfArguments: a name that is there twice reaches the decoder, which refuses it, where the program hands
+// over the text. The runner of the SDK has decoded it.
+func TestToolsReadTheTextOfArguments(t *testing.T) {
+	desk := wiretest.NewDesk(t)
+	tools, err := models.Definitions(desk.Registry, dialect.Anthropic)
+	if err != nil {
+		t.Fatal(err)
+	}
+	turn := desk.Run.Turn(engine.TurnConfig{})
+	for _, tool := range anthropic.BetaTools(tools, func() *engine.Turn { return turn }) {
+		if tool.Name() != "case_open" {
+			continue
+		}
+		_, err := tool.Execute(t.Context(), json.RawMessage(`{"customer":"Ida","customer":"Bob"}`))
+		if err == nil || !strings.Contains(err.Error(), `"reason":"invalid_input"`) {
+			t.Errorf("%v", err)
+		}
+	}
+	if got, want := desk.Journal(t), "case_open: invoked denied invalid_input\n"; got != want {
+		t.Errorf("the journal has %q, want %q", got, want)
 	}
 }
 

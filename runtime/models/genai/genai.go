@@ -3,20 +3,19 @@
 //	model, err := genai.New(client, executor.Registry(), "gemini-3-pro", nil)
 //	status, err := (&models.Loop{Run: run, Model: model}).Do(ctx, "Order 1017 came broken.")
 //
-// A program that has a loop of its own uses Tools, Calls and Results with models.Dispatch.
+// A program that has a loop of its own uses Tools, Calls and Results with models.Dispatch. Calls makes ids
+// of the name that it is given for the message.
 //
 // The SDK decodes arguments before the program sees them: a call with a number whose digits may be
 // lost is refused with invalid_input, and of a name that is in an object twice the SDK keeps the last
 // one, which the program cannot see, nor that a long fraction has lost digits. Gemini need not give
-// calls an id: the package makes one of the conversation, the message and the position. It is stable
-// within a Model, not across a restart of the program, after which a repeated call is another call. A
-// result has its text under the key output, or under error where the call did not do what it was for,
-// or waits for consent.
+// calls an id: the result then has that of the call (models.Conversation). It has its text under the key
+// output, or under error where the call did not do what it was for, or waits for consent.
 package genai
 
 import (
+	"cmp"
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"slices"
@@ -41,32 +40,48 @@ func Tools(t *models.Tools) []*sdk.Tool {
 }
 
 // Calls returns the calls of a message, and the results of those whose arguments the SDK could not
-// hand over exactly, which must not be dispatched. A call without an id gets one of message and its
-// position. message must be another one for each message of a session, and the same when the same
-// message is read again: a call that is repeated under its id does not run twice.
+// hand over exactly, which must not be dispatched: their Outcome.CallID is that of the call. A call has an id
+// of message and its position. message must be another one for each message of a session, and the same when
+// the same message is read again: a call that is repeated under its id does not run twice.
 func Calls(t *models.Tools, c *sdk.Content, message string) (calls []runtime.Call, refused []models.Result) {
+	m := models.Message{}
+	calls, wrong := read(t, c)
+	for at := range calls {
+		id := fmt.Sprintf("%s-%d", message, at)
+		calls[at].ID, calls[at].ProviderID = id, cmp.Or(calls[at].ID, id)
+	}
+	m.Calls = calls
+	refuse(&m, wrong)
+	return calls, m.Refused
+}
+
+// read returns the calls of a message under the ids that Gemini gave them, and by their positions why the arguments of a call
+// are not those that the model wrote.
+func read(t *models.Tools, c *sdk.Content) (calls []runtime.Call, wrong []error) {
 	if c == nil {
 		return nil, nil
 	}
 	for _, part := range c.Parts {
-		if part.FunctionCall == nil {
-			continue
-		}
 		f := part.FunctionCall
-		id := f.ID
-		if id == "" {
-			id = fmt.Sprintf("%s-%d", message, len(calls))
+		if f == nil {
+			continue
 		}
 		input, err := models.Input(f.Args)
 		if len(f.PartialArgs) > 0 || f.WillContinue != nil {
 			err = errParts
 		}
-		if err != nil {
-			refused = append(refused, models.Refuse(id, f.Name, err))
-		}
-		calls = append(calls, t.Call(id, f.Name, input))
+		calls, wrong = append(calls, t.Call(f.ID, f.Name, input)), append(wrong, err)
 	}
-	return calls, refused
+	return calls, wrong
+}
+
+// refuse refuses the calls of a message with which something is wrong.
+func refuse(m *models.Message, wrong []error) {
+	for at, err := range wrong {
+		if err != nil {
+			m.Refuse(at, err)
+		}
+	}
 }
 
 // Results returns the message that answers the calls of a message.
@@ -97,7 +112,7 @@ type Model struct {
 	config   sdk.GenerateContentConfig
 	tools    *models.Tools
 	own      []*sdk.Tool // of the program
-	id       string      // of the conversation
+	ids      models.Conversation
 	contents []*sdk.Content
 	heard    int // messages of the loop that are in contents
 	asked    int // of contents in the last request
@@ -109,7 +124,7 @@ func New(client *sdk.Client, reg *runtime.Registry, name string, config *sdk.Gen
 	if err != nil {
 		return nil, err
 	}
-	m := &Model{client: client, name: name, tools: tools, id: "gemini-" + rand.Text()}
+	m := &Model{client: client, name: name, tools: tools}
 	if config != nil {
 		m.config = *config
 	}
@@ -148,12 +163,13 @@ func (m *Model) Next(ctx context.Context, said []models.Message) (models.Message
 	if answer.Content == nil {
 		answer.Content = &sdk.Content{}
 	}
-	out := models.Message{Role: models.Assistant}
-	out.Calls, out.Refused = Calls(m.tools, answer.Content, fmt.Sprintf("%s-%d", m.id, len(m.contents)))
-	calls := out.Calls
+	calls, wrong := read(m.tools, answer.Content)
+	out := models.Message{Role: models.Assistant, Calls: m.ids.Own(m.asked, calls)}
+	refuse(&out, wrong)
+	calls = out.Calls
 	for _, part := range answer.Content.Parts {
 		if part.FunctionCall != nil {
-			part.FunctionCall.ID = calls[0].ID // the results answer it
+			part.FunctionCall.ID = calls[0].ProviderID // the results answer it
 			calls = calls[1:]
 		} else if !part.Thought {
 			out.Text += part.Text

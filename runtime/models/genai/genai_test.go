@@ -34,8 +34,12 @@ func parts(s wiretest.Step) []string {
 	if s.Text != "" {
 		out = append(out, `{"text":`+wiretest.Quote(s.Text)+`}`)
 	}
-	for _, c := range s.Calls {
-		out = append(out, fmt.Sprintf(`{"functionCall":{"name":%s,"args":%s},"thoughtSignature":"c2ln"}`, wiretest.Quote(c.Tool), c.Args))
+	for i, c := range s.Calls {
+		id := ""
+		if s.IDs != nil {
+			id = `"id":` + wiretest.Quote(s.IDs[i]) + `,`
+		}
+		out = append(out, fmt.Sprintf(`{"functionCall":{`+id+`"name":%s,"args":%s},"thoughtSignature":"c2ln"}`, wiretest.Quote(c.Tool), c.Args))
 	}
 	return out
 }

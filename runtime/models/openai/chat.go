@@ -1,8 +1,8 @@
 package openai
 
 import (
+	"cmp"
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"slices"
@@ -24,6 +24,8 @@ func ChatTools(t *models.Tools) []sdk.ChatCompletionToolUnionParam {
 	}
 	return out
 }
+
+var errNoAnswer = errors.New("the model gave no answer")
 
 // errCustom refuses a call with a free text in the place of arguments: declared tools are functions.
 var errCustom = errors.New("the call is of a custom tool: call a function, with arguments")
@@ -47,13 +49,17 @@ func ChatCalls(t *models.Tools, m *sdk.ChatCompletionMessage) []runtime.Call {
 // ended otherwise than the model meant it to.
 func ChatMessage(t *models.Tools, c *sdk.ChatCompletion) (models.Message, error) {
 	if len(c.Choices) == 0 {
-		return models.Message{}, errors.New("the model gave no answer")
+		return models.Message{}, errNoAnswer
 	}
-	choice := &c.Choices[0]
-	out := models.Message{Role: models.Assistant, Text: choice.Message.Content, Calls: ChatCalls(t, &choice.Message)}
-	for _, c := range choice.Message.ToolCalls {
+	return chatMessage(&c.Choices[0], ChatCalls(t, &c.Choices[0].Message))
+}
+
+// chatMessage returns the message of a choice with these calls.
+func chatMessage(choice *sdk.ChatCompletionChoice, calls []runtime.Call) (models.Message, error) {
+	out := models.Message{Role: models.Assistant, Text: choice.Message.Content, Calls: calls}
+	for at, c := range choice.Message.ToolCalls {
 		if c.Type == "custom" {
-			out.Refused = append(out.Refused, models.Refuse(c.ID, c.Custom.Name, errCustom))
+			out.Refuse(at, errCustom)
 		}
 	}
 	switch choice.FinishReason {
@@ -88,9 +94,9 @@ type ChatModel struct {
 	params sdk.ChatCompletionNewParams
 	tools  *models.Tools
 	own    []sdk.ChatCompletionToolUnionParam // of the program
-	id     string                             // of the conversation, at random
-	heard  int                                // messages of the loop that are in params
-	asked  int                                // messages of params in the last request
+	ids    models.Conversation
+	heard  int // messages of the loop that are in params
+	asked  int // messages of params in the last request
 }
 
 // NewChat returns a model with the tools of a registry, beside those in params. params say which
@@ -106,7 +112,7 @@ func NewChatIn(d dialect.Dialect, client sdk.Client, reg *runtime.Registry, para
 	if err != nil {
 		return nil, err
 	}
-	m := &ChatModel{client: client, params: params, tools: tools, own: params.Tools, id: "chat-" + rand.Text()}
+	m := &ChatModel{client: client, params: params, tools: tools, own: params.Tools}
 	m.offer(tools)
 	return m, nil
 }
@@ -132,29 +138,21 @@ func (m *ChatModel) Next(ctx context.Context, said []models.Message) (models.Mes
 	if err != nil {
 		return models.Message{}, err
 	}
-	m.complete(answer)
-	out, err := ChatMessage(m.tools, answer)
+	if len(answer.Choices) == 0 {
+		return models.Message{}, errNoAnswer
+	}
+	choice := &answer.Choices[0]
+	calls := m.ids.Own(m.asked, ChatCalls(m.tools, &choice.Message))
+	out, err := chatMessage(choice, calls)
 	if err != nil {
 		return models.Message{}, err
 	}
-	m.params.Messages = append(m.params.Messages, answer.Choices[0].Message.ToParam())
-	return out, nil
-}
-
-// complete gives a call without an id one of the conversation, the message and the position, so that its result can
-// answer it, and a call without a type the one that it has. Other servers than OpenAI's leave them out.
-func (m *ChatModel) complete(c *sdk.ChatCompletion) {
-	for i := range c.Choices {
-		calls := c.Choices[i].Message.ToolCalls
-		for at := range calls {
-			if calls[at].ID == "" {
-				calls[at].ID = fmt.Sprintf("%s-%d-%d", m.id, m.asked, at)
-			}
-			if calls[at].Type == "" {
-				calls[at].Type = "function"
-			}
-		}
+	for at := range choice.Message.ToolCalls { // other servers than OpenAI's leave out the id, which a result answers, and the type
+		c := &choice.Message.ToolCalls[at]
+		c.ID, c.Type = cmp.Or(c.ID, calls[at].ID), cmp.Or(c.Type, "function")
 	}
+	m.params.Messages = append(m.params.Messages, choice.Message.ToParam())
+	return out, nil
 }
 
 func (m *ChatModel) ask(ctx context.Context) (*sdk.ChatCompletion, error) {

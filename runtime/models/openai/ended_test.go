@@ -103,3 +103,36 @@ func TestCustomCalls(t *testing.T) {
 		}
 	}
 }
+
+// TestCustomCallsOfOneID: of calls with one id, the results are told apart by their positions.
+func TestCustomCallsOfOneID(t *testing.T) {
+	for _, id := range []string{"odd", ""} {
+		step := wiretest.Calls("case_open", `{"customer":"Ida"}`)
+		step.IDs = []string{id}
+		custom := fmt.Sprintf(`{"type":"custom_tool_call","id":"ct","call_id":%q,"name":"case_open","input":"{\"customer\":\"Bob\"}"}`, id)
+		whole := response(0, step)
+		end := strings.LastIndex(whole, "]}")
+		desk := wiretest.NewDesk(t)
+		server := wiretest.Serve(t, whole[:end]+","+custom+whole[end:], response(1, wiretest.Step{Text: "Done."}))
+		model, err := apis[0].model(dialect.OpenAI, client(server), desk.Registry)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var results []models.Result
+		loop := models.Loop{Run: desk.Run, Model: model, MaxTurns: 2, Saw: func(m models.Message) { results = append(results, m.Results...) }}
+		_, _ = loop.Do(t.Context(), wiretest.Request) // the case stays open
+		if len(results) != 2 || results[0].IsError || !strings.Contains(results[1].Text, "custom tool") {
+			t.Fatalf("%v", results)
+		}
+		answered := server.Sent[1]
+		first, second := strings.Index(answered, `"type":"function_call_output"`), strings.Index(answered, `"type":"custom_tool_call_output"`)
+		if first < 0 || second < first {
+			t.Errorf("the results are\n%s", answered)
+		}
+		for _, r := range results {
+			if r.ID == "" || strings.Count(answered, `"call_id":`+wiretest.Quote(r.ID)) < 2 {
+				t.Errorf("the result %q answers no call:\n%s", r.ID, answered)
+			}
+		}
+	}
+}

@@ -5,7 +5,7 @@
 //	status, err := (&models.Loop{Run: run, Model: model}).Do(ctx, "Order 1017 came broken.")
 //
 // A program that has a loop of its own uses Tools, Calls and Results, or ChatTools, ChatCalls and
-// ChatResults, with models.Dispatch.
+// ChatResults, with models.Conversation and models.Dispatch.
 //
 // Tools are strict where their schemas can be (dialect.OpenAIStrict): then a model writes null for
 // what it leaves out, and Calls takes it out again. Arguments reach the tools as the model wrote
@@ -46,59 +46,70 @@ func Tools(t *models.Tools) []responses.ToolUnionParam {
 // them, since each call needs a result; Message refuses it.
 func Calls(t *models.Tools, r *responses.Response) []runtime.Call {
 	var calls []runtime.Call
-	for _, item := range r.Output {
-		switch item.Type {
-		case "function_call":
-			f := item.AsFunctionCall()
-			calls = append(calls, t.Call(f.CallID, f.Name, []byte(f.Arguments)))
-		case "custom_tool_call":
+	for _, item := range made(r) {
+		if item.Type == custom {
 			c := item.AsCustomToolCall()
 			calls = append(calls, runtime.Call{ID: c.CallID, Tool: c.Name, Input: []byte(c.Input)})
+			continue
 		}
+		f := item.AsFunctionCall()
+		calls = append(calls, t.Call(f.CallID, f.Name, []byte(f.Arguments)))
 	}
 	return calls
 }
 
-// customs returns the calls of custom tools of a response.
-func customs(r *responses.Response) (out []responses.ResponseCustomToolCall) {
-	for _, item := range r.Output {
-		if item.Type == "custom_tool_call" {
-			out = append(out, item.AsCustomToolCall())
+// made returns the items of a response that are calls, in the order of Calls.
+func made(r *responses.Response) (out []*responses.ResponseOutputItemUnion) {
+	if r == nil {
+		return nil
+	}
+	for i := range r.Output {
+		if kind := r.Output[i].Type; kind == "function_call" || kind == custom {
+			out = append(out, &r.Output[i])
 		}
 	}
 	return out
 }
 
+const custom = "custom_tool_call"
+
 // Message returns a response for a models.Loop. The calls of one that was cut off at the limit of tokens
 // are refused, and those of custom tools. The error says why a response failed, or ended otherwise than the
 // model meant it to.
 func Message(t *models.Tools, r *responses.Response) (models.Message, error) {
+	return message(r, Calls(t, r))
+}
+
+// message is Message with the calls of r.
+func message(r *responses.Response, calls []runtime.Call) (models.Message, error) {
 	cut, err := ended(r)
 	if err != nil {
 		return models.Message{}, err
 	}
-	out := models.Message{Role: models.Assistant, Text: r.OutputText(), Calls: Calls(t, r)}
+	out := models.Message{Role: models.Assistant, Text: r.OutputText(), Calls: calls}
 	if cut {
 		return out.Cut(), nil
 	}
-	for _, c := range customs(r) {
-		out.Refused = append(out.Refused, models.Refuse(c.CallID, c.Name, errCustom))
+	for at, item := range made(r) {
+		if item.Type == custom {
+			out.Refuse(at, errCustom)
+		}
 	}
 	return out, nil
 }
 
-// Results returns the items that answer the calls of a response r. Calls of custom tools are answered in another
-// form: nil stands for a response without any.
+// Results returns the items that answer the calls of a response r, in their order. Calls of custom tools are answered in
+// another form: nil stands for a response without any.
 func Results(r *responses.Response, results []models.Result) []responses.ResponseInputItemUnionParam {
-	custom := map[string]bool{}
-	if r != nil {
-		for _, c := range customs(r) {
-			custom[c.CallID] = true
-		}
-	}
+	calls := made(r)
 	out := make([]responses.ResponseInputItemUnionParam, 0, len(results))
 	for _, r := range results {
-		if custom[r.ID] {
+		kind := ""
+		if at := slices.IndexFunc(calls, func(c *responses.ResponseOutputItemUnion) bool { return c.CallID == r.ID }); at >= 0 {
+			kind = calls[at].Type
+			calls = slices.Delete(calls, at, at+1) // the id may come again
+		}
+		if kind == custom {
 			out = append(out, responses.ResponseInputItemParamOfCustomToolCallOutput(r.ID, r.Text))
 			continue
 		}
@@ -124,8 +135,9 @@ type Model struct {
 	tools  *models.Tools
 	own    []responses.ToolUnionParam // of the program
 	answer *responses.Response        // the last one
-	heard  int                        // messages of the loop that are in params
-	asked  int                        // items of params in the last request
+	ids    models.Conversation
+	heard  int // messages of the loop that are in params
+	asked  int // items of params in the last request
 }
 
 // New returns a model with the tools of a registry, beside those in params. params say which model,
@@ -167,7 +179,11 @@ func (m *Model) Next(ctx context.Context, said []models.Message) (models.Message
 	if err != nil {
 		return models.Message{}, err
 	}
-	out, err := Message(m.tools, answer)
+	calls := m.ids.Own(m.asked, Calls(m.tools, answer))
+	out, err := message(answer, calls)
+	if err == nil {
+		err = identify(answer, calls)
+	}
 	if err != nil {
 		return models.Message{}, err
 	}
@@ -176,6 +192,29 @@ func (m *Model) Next(ctx context.Context, said []models.Message) (models.Message
 		*items = append(*items, param.Override[responses.ResponseInputItemUnionParam](json.RawMessage(item.RawJSON())))
 	}
 	return out, nil
+}
+
+// identify writes the ids of calls into the items of a response that have none: a result answers an id. Other servers
+// than OpenAI's leave them out.
+func identify(r *responses.Response, calls []runtime.Call) error {
+	for at, item := range made(r) {
+		if item.CallID != "" {
+			continue
+		}
+		var members map[string]json.RawMessage
+		if err := json.Unmarshal([]byte(item.RawJSON()), &members); err != nil {
+			return err
+		}
+		members["call_id"], _ = json.Marshal(calls[at].ID) // a text has a JSON form
+		text, err := json.Marshal(members)
+		if err == nil {
+			err = item.UnmarshalJSON(text)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (m *Model) ask(ctx context.Context) (*responses.Response, error) {

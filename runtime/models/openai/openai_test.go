@@ -30,8 +30,8 @@ func response(n int, s wiretest.Step) string {
 		items = append(items, `{"type":"message","id":"msg","role":"assistant","status":"completed","content":[{"type":"output_text","annotations":[],"text":`+wiretest.Quote(s.Text)+`}]}`)
 	}
 	for i, c := range s.Calls {
-		items = append(items, fmt.Sprintf(`{"type":"function_call","id":"fc_%d_%d","call_id":"call_%d_%d","name":%s,"arguments":%s,"status":"completed"}`,
-			n, i, n, i, wiretest.Quote(c.Tool), wiretest.Quote(c.Args)))
+		items = append(items, fmt.Sprintf(`{"type":"function_call","id":"fc_%d_%d","call_id":%s,"name":%s,"arguments":%s,"status":"completed"}`,
+			n, i, wiretest.Quote(s.ID(i, fmt.Sprintf("call_%d_%d", n, i))), wiretest.Quote(c.Tool), wiretest.Quote(c.Args)))
 	}
 	return fmt.Sprintf(`{"id":"resp_%d","object":"response","status":"completed","output":[%s]}`, n, strings.Join(items, ","))
 }
@@ -57,7 +57,7 @@ func completion(n int, s wiretest.Step) string {
 	reason := "stop"
 	for i, c := range s.Calls {
 		reason = "tool_calls"
-		calls = append(calls, fmt.Sprintf(`{"id":"call_%d_%d","type":"function","function":{"name":%s,"arguments":%s}}`, n, i, wiretest.Quote(c.Tool), wiretest.Quote(c.Args)))
+		calls = append(calls, fmt.Sprintf(`{"id":%s,"type":"function","function":{"name":%s,"arguments":%s}}`, wiretest.Quote(s.ID(i, fmt.Sprintf("call_%d_%d", n, i))), wiretest.Quote(c.Tool), wiretest.Quote(c.Args)))
 	}
 	return fmt.Sprintf(`{"id":"c%d","object":"chat.completion","model":"m","choices":[{"index":0,"finish_reason":%q,"message":{"role":"assistant","content":%s,"tool_calls":[%s]}}]}`,
 		n, reason, wiretest.Quote(s.Text), strings.Join(calls, ","))
@@ -73,7 +73,7 @@ func completionStream(n int, s wiretest.Step) string {
 	reason := `"stop"`
 	for i, c := range s.Calls {
 		reason = `"tool_calls"`
-		chunk(fmt.Sprintf(`{"tool_calls":[{"index":%d,"id":"call_%d_%d","type":"function","function":{"name":%s,"arguments":""}}]}`, i, n, i, wiretest.Quote(c.Tool)), "null")
+		chunk(fmt.Sprintf(`{"tool_calls":[{"index":%d,"id":%s,"type":"function","function":{"name":%s,"arguments":""}}]}`, i, wiretest.Quote(s.ID(i, fmt.Sprintf("call_%d_%d", n, i))), wiretest.Quote(c.Tool)), "null")
 		for _, part := range []string{c.Args[:len(c.Args)/2], c.Args[len(c.Args)/2:]} {
 			chunk(fmt.Sprintf(`{"tool_calls":[{"index":%d,"function":{"arguments":%s}}]}`, i, wiretest.Quote(part)), "null")
 		}

@@ -27,6 +27,7 @@ type callView struct {
 	Session   string               `json:"session"`
 	Run       string               `json:"run"`
 	Call      string               `json:"call"`
+	Provider  string               `json:"provider_call_id,omitempty"` // the id that the provider of the model gave it
 	Agent     string               `json:"agent,omitempty"`
 	Principal string               `json:"principal,omitempty"`
 	Tool      string               `json:"tool"`
@@ -172,6 +173,7 @@ func (v *callView) add(seq uint64, r *journal.Record) {
 		}
 	}
 	last(&v.Run, r.Run)
+	last(&v.Provider, r.Metadata[runtime.ProviderCallID])
 	last(&v.Agent, r.Agent)
 	last(&v.Principal, r.Principal)
 	last(&v.Tool, r.Tool)
@@ -212,6 +214,7 @@ func (v *callView) print(w io.Writer) {
 		}
 	}
 	line("call", v.Call)
+	line("model's id", v.Provider)
 	line("tool", strings.TrimSpace(v.Tool+" "+v.Version))
 	line("session", v.Session)
 	line("run", v.Run)
