@@ -50,7 +50,7 @@ func (c *call) reportElsewhere() {
 // handlerResult sets e to the result that follows from what the handler returned.
 func (c *call) handlerResult(e *result) {
 	spec := c.tool.Spec
-	if err := c.worker.Scratch.err; err != nil {
+	if err := c.worker.handlerErr; err != nil {
 		if aborted := c.stoppedByShutdown(err); aborted != nil {
 			*e = *aborted
 			return

@@ -12,13 +12,10 @@ import (
 	"github.com/ambit-tools/ambit/runtime/internal/commitlog"
 	"github.com/ambit-tools/ambit/runtime/internal/deadline"
 	"github.com/ambit-tools/ambit/runtime/internal/decision"
-	"github.com/ambit-tools/ambit/runtime/internal/facts"
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
 	"github.com/ambit-tools/ambit/runtime/internal/tally"
 	"github.com/ambit-tools/ambit/runtime/internal/tools"
-	"github.com/ambit-tools/ambit/runtime/internal/workers"
-	"github.com/ambit-tools/ambit/runtime/rules"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
@@ -113,19 +110,6 @@ func denied(out runtime.Outcome) *result {
 // aborted returns the result of a call that ends with out before its handler does.
 func aborted(out runtime.Outcome) *result {
 	return &result{event: runtime.EventAborted, to: runtime.StateAborted, outcome: out}
-}
-
-// A worker executes one call after the other.
-type worker = workers.Worker[call, scratch]
-
-// A scratch is what a worker needs to decide about a call, and uses again for the next one.
-type scratch struct {
-	input      runtime.PolicyInput // of the policy, which must not retain it
-	view       facts.View          // of the facts
-	rulesCall  rules.Call          // for the rules
-	effect     rules.Digest        // of the call, set by fillRulesCall
-	evaluation evaluation
-	err        error // of the handler
 }
 
 // clock returns the time, measured by the monotonic clock from the start of the call. That is

@@ -18,7 +18,7 @@ import (
 // prepareQuestion prepares the question for the approvers, if one is asked, and the preview of a
 // call that needs consent or has it. It reports false when the call has ended.
 func (c *call) prepareQuestion() bool {
-	j := &c.worker.Scratch.evaluation
+	j := &c.worker.evaluation
 	if c.consent == nil {
 		c.progress.Lock() // the goroutine that ends the call reads it
 		c.consent = &approvals.Needed{}
@@ -65,7 +65,7 @@ func (c *call) makePreview() bool {
 		return false
 	}
 	if c.consent.Preview = p; err != nil {
-		j := &c.worker.Scratch.evaluation
+		j := &c.worker.evaluation
 		j.Refuse(failed.Reason, failed.Detail, failed.Message)
 		j.fault = failed.fault
 	}
@@ -108,7 +108,7 @@ func (c *work) noApprover() *result {
 	if c.exec.polled || len(c.exec.approvers) > 0 {
 		return nil
 	}
-	return denied(outcomes.NoApprover(c.record.Tool, c.worker.Scratch.evaluation.Decision.Asks))
+	return denied(outcomes.NoApprover(c.record.Tool, c.worker.evaluation.Decision.Asks))
 }
 
 // checkOpenLimit returns the result of a call that needs consent when its session is full: it has as
@@ -117,7 +117,7 @@ func (c *work) checkOpenLimit(full bool) *result {
 	if !full {
 		return nil
 	}
-	return denied(outcomes.TooManyPending(c.record.Tool, c.exec.maxOpenRequests, c.worker.Scratch.evaluation.Decision.Asks))
+	return denied(outcomes.TooManyPending(c.record.Tool, c.exec.maxOpenRequests, c.worker.evaluation.Decision.Asks))
 }
 
 // pending returns the outcome of a call that waits for consent. The lock of the call is held.

@@ -43,10 +43,10 @@ func (c *call) decide() *result {
 			return workerDone
 		}
 		var err error
-		if c.worker.Scratch.effect, err = c.fillRulesCall(&c.worker.Scratch.rulesCall, c.values.Final); err != nil {
+		if c.worker.effect, err = c.fillRulesCall(&c.worker.rulesCall, c.values.Final); err != nil {
 			c.failPolicy("arguments", fmt.Errorf("the arguments have no canonical form: %w", err))
 		}
-		j := &c.worker.Scratch.evaluation
+		j := &c.worker.evaluation
 		if j.Reason == runtime.ReasonNone && (j.Asks || c.approved()) && !c.prepareQuestion() {
 			return workerDone
 		}
@@ -111,7 +111,7 @@ func (c *call) snapshot() bool {
 	if c.position == 0 && !c.dry {
 		c.position = c.run.node.Enter(c)
 	}
-	c.worker.Scratch.view.Open(c)
+	c.worker.view.Open(c)
 	return true
 }
 
@@ -126,16 +126,16 @@ func (c *call) admit() admission {
 	switch {
 	case c.progress.Life.Ended():
 		return notAdmitted(workerDone)
-	case s.admitting != c && (s.admitting != nil || !c.worker.Scratch.view.Unchanged(c.run.currentFacts)):
+	case s.admitting != c && (s.admitting != nil || !c.worker.view.Unchanged(c.run.currentFacts)):
 		return admission{again: true, wait: s.admittingDone}
 	case c.run.node.Closing():
 		return notAdmitted(aborted(outcomes.RunClosed()))
 	}
 	s.endExclusion(c)
 	c.releaseRestored()
-	switch j := &c.worker.Scratch.evaluation; {
+	switch j := &c.worker.evaluation; {
 	case j.Reason != runtime.ReasonNone:
-		return notAdmitted(c.denialBy(c.checkRules(&c.worker.Scratch.rulesCall), &c.worker.Scratch.rulesCall, j))
+		return notAdmitted(c.denialBy(c.checkRules(&c.worker.rulesCall), &c.worker.rulesCall, j))
 	case c.dry:
 		return c.admitDry()
 	case c.approved():
@@ -162,10 +162,10 @@ func (c *call) admitAsked() admission {
 		return admission{again: true} // the grant, or the suspension of asking, has ended meanwhile
 	}
 	s := c.run.session
-	rc := &c.worker.Scratch.rulesCall
+	rc := &c.worker.rulesCall
 	if e := cmp.Or(c.noApprover(), c.checkOpenLimit(asking.Full())); e != nil {
 		if v := c.checkRules(rc); !v.Admitted() {
-			e = c.denialBy(v, rc, &c.worker.Scratch.evaluation)
+			e = c.denialBy(v, rc, &c.worker.evaluation)
 		}
 		return notAdmitted(e)
 	}
@@ -175,7 +175,7 @@ func (c *call) admitAsked() admission {
 		return notAdmitted(e)
 	}
 	if v := s.memory.Ask(c.exec.instant(c.now), rc, c.record); !v.Admitted() {
-		return notAdmitted(c.denialBy(v, rc, &c.worker.Scratch.evaluation))
+		return notAdmitted(c.denialBy(v, rc, &c.worker.evaluation))
 	}
 	c.consent.Request, c.consent.Since = asking.Add(c), c.now
 	c.progress.Life.Ask()
@@ -187,10 +187,10 @@ func (c *call) admitAsked() admission {
 
 // admitDry returns what admit would do.
 func (c *call) admitDry() admission {
-	v := c.checkRules(&c.worker.Scratch.rulesCall)
-	switch asked := c.worker.Scratch.evaluation.Asks; {
+	v := c.checkRules(&c.worker.rulesCall)
+	switch asked := c.worker.evaluation.Asks; {
 	case !v.Admitted():
-		return notAdmitted(c.denialBy(v, &c.worker.Scratch.rulesCall, &c.worker.Scratch.evaluation))
+		return notAdmitted(c.denialBy(v, &c.worker.rulesCall, &c.worker.evaluation))
 	case asked && !c.exec.approvals.Answered(c.now, &c.consent.Question):
 		if e := cmp.Or(c.noApprover(), c.checkOpenLimit(c.exec.approvals.Full(c.run.session.id))); e != nil {
 			return notAdmitted(e)
@@ -202,11 +202,11 @@ func (c *call) admitDry() admission {
 
 // admitApproved admits a call that waited for consent, without counting its own reservation.
 func (c *call) admitApproved() admission {
-	v := c.run.session.memory.Resume(c.exec.instant(c.now), &c.worker.Scratch.rulesCall, c.record)
+	v := c.run.session.memory.Resume(c.exec.instant(c.now), &c.worker.rulesCall, c.record)
 	if !v.Admitted() {
-		return notAdmitted(c.denialBy(v, &c.worker.Scratch.rulesCall, &c.worker.Scratch.evaluation))
+		return notAdmitted(c.denialBy(v, &c.worker.rulesCall, &c.worker.evaluation))
 	}
-	c.consent.NoLongerAsked = !c.worker.Scratch.evaluation.Asks
+	c.consent.NoLongerAsked = !c.worker.evaluation.Asks
 	c.recordAuthorized()
 	return admission{}
 }
@@ -223,9 +223,9 @@ func (c *call) releaseRestored() {
 
 // reserve admits the call and, when it need not wait for anything, starts it.
 func (c *call) reserve() admission {
-	v := c.run.session.memory.Admit(c.exec.instant(c.now), &c.worker.Scratch.rulesCall, c.record)
+	v := c.run.session.memory.Admit(c.exec.instant(c.now), &c.worker.rulesCall, c.record)
 	if !v.Admitted() {
-		return notAdmitted(c.denialBy(v, &c.worker.Scratch.rulesCall, &c.worker.Scratch.evaluation))
+		return notAdmitted(c.denialBy(v, &c.worker.rulesCall, &c.worker.evaluation))
 	}
 	c.recordAuthorized()
 	if c.startsNow() {
@@ -244,7 +244,7 @@ func (c *call) startsNow() bool {
 // recordAuthorized records that the call is admitted, and queues it for a slot of its tool. Both
 // are one step: calls get slots in the order of their records, which a replay follows.
 func (c *call) recordAuthorized() {
-	c.progress.Scope.SetEffect(c.worker.Scratch.effect)
+	c.progress.Scope.SetEffect(c.worker.effect)
 	c.place.RequestSlot(func() {
 		c.transition(runtime.EventAuthorized, runtime.StateAuthorized, &note{At: c.now, Session: true})
 	})
@@ -256,7 +256,7 @@ func (c *work) keepVerdict(e *result) {
 	if e.verdict == nil {
 		e.verdict = &Verdict{}
 	}
-	e.verdict.Decision = c.worker.Scratch.evaluation.Decision
+	e.verdict.Decision = c.worker.evaluation.Decision
 	e.verdict.Input = tools.JSON(c.values.Final)
 }
 

@@ -15,7 +15,7 @@ import (
 // evaluatePolicy asks the policy about the call and applies its rewrites. It stores the
 // result in the worker's evaluation, and reports false when the call has ended.
 func (c *call) evaluatePolicy() bool {
-	j := &c.worker.Scratch.evaluation
+	j := &c.worker.evaluation
 	*j = evaluation{}
 	if !j.Ask(c, c.tool, c.values.Args, c.values.Text) {
 		return j.Reason != runtime.ReasonNone
@@ -34,7 +34,7 @@ func (c *call) evaluatePolicy() bool {
 
 // failPolicy denies the call because the policy could not be asked, or not about these arguments.
 func (c *work) failPolicy(rule string, err error) {
-	j := &c.worker.Scratch.evaluation
+	j := &c.worker.evaluation
 	j.Fail(rule, err)
 	j.fault = c.newFault(runtime.ReasonPolicyError, err)
 }
@@ -42,7 +42,7 @@ func (c *work) failPolicy(rule string, err error) {
 // Ask asks the policy about the call with arguments, which are its final ones from now on. It reports false
 // when the call has ended, and when the policy could not be asked; the evaluation then holds the reason.
 func (c *call) Ask(args wire.Value, text []byte) (runtime.Decision, bool) {
-	j, v := &c.worker.Scratch.evaluation, &c.exec.evaluations
+	j, v := &c.worker.evaluation, &c.exec.evaluations
 	c.values.Final, c.values.FinalText = args, text
 	if err := v.Blocked(c.tool.Index); err != nil {
 		c.failPolicy(decision.RuleBreaker, err)
@@ -62,11 +62,11 @@ func (c *call) Ask(args wire.Value, text []byte) (runtime.Decision, bool) {
 	parent, end := c.span.Policy(c.workCtx)
 	defer end()
 	ctx.Parent = parent
-	c.worker.Scratch.input = c.policyInputOf(args, &c.worker.Scratch.view, c.now)
+	c.worker.policyInput = c.policyInputOf(args, &c.worker.view, c.now)
 	if !c.progress.BeginEvaluation(v, ctx, c.now) {
 		return runtime.Decision{}, false
 	}
-	d, err := c.exec.policy.Decide(ctx, &c.worker.Scratch.input)
+	d, err := c.exec.policy.Decide(ctx, &c.worker.policyInput)
 	if err != nil { // its Error method may hang: reading the text is part of the evaluation
 		j.fault = c.newFault(runtime.ReasonPolicyError, err)
 	}

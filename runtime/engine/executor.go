@@ -25,7 +25,6 @@ import (
 	"github.com/ambit-tools/ambit/runtime/internal/tally"
 	"github.com/ambit-tools/ambit/runtime/internal/tools"
 	"github.com/ambit-tools/ambit/runtime/internal/transaction"
-	"github.com/ambit-tools/ambit/runtime/internal/workers"
 	"github.com/ambit-tools/ambit/runtime/journal"
 	"github.com/ambit-tools/ambit/runtime/operator"
 	"github.com/ambit-tools/ambit/runtime/rules"
@@ -84,7 +83,7 @@ type Executor struct {
 	gone        sched.Event  // fires when the journal is no longer that of this executor
 	capacity    capacity.Capacity
 	tally       tally.Tally
-	workers     workers.Pool[call, scratch]
+	workers     workers
 }
 
 // An Option changes an Executor while NewExecutor makes it.

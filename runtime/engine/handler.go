@@ -82,7 +82,7 @@ func (c *call) attempts() *result {
 		}
 		var e result
 		c.handlerResult(&e)
-		transient := c.worker.Scratch.err != nil && errmark.IsTransient(c.worker.Scratch.err)
+		transient := c.worker.handlerErr != nil && errmark.IsTransient(c.worker.handlerErr)
 		late := c.progress.Return(c.tool.MayRetryTimeout(c.progress.Life.Attempt()))
 		wait, again := c.retry(&e, late, transient)
 		if !again {
@@ -123,7 +123,7 @@ func (c *call) invoke() *result {
 	parent, end := c.span.Attempt(c.workCtx, c.progress.Life.Attempt())
 	defer end()
 	c.progress.Scope.Context().Parent = parent
-	if c.worker.Scratch.err = c.prepareUndo(); c.worker.Scratch.err != nil {
+	if c.worker.handlerErr = c.prepareUndo(); c.worker.handlerErr != nil {
 		return nil
 	}
 	if r := c.flushIntent(); r != nil {
@@ -131,8 +131,8 @@ func (c *call) invoke() *result {
 	}
 	c.exec.tally.Running.Add(1)
 	defer c.exec.tally.Running.Add(-1)
-	c.values.Outputs, c.worker.Scratch.err = c.tool.Hooks.Run(c.progress.Scope.Context(), c.values.Final)
-	c.worker.Scratch.err = usercode.Bound(c.worker.Scratch.err)
+	c.values.Outputs, c.worker.handlerErr = c.tool.Hooks.Run(c.progress.Scope.Context(), c.values.Final)
+	c.worker.handlerErr = usercode.Bound(c.worker.handlerErr)
 	return nil
 }
 

@@ -68,7 +68,7 @@ func NewExecutor(reg *runtime.Registry, policy runtime.Policy, opts ...Option) (
 	e.places = e.participants.Places()
 	e.attempts = attemptEnv{Sched: &e.sched, Lease: e.lease, Participants: e.participants, Grace: grace}
 	e.openApprovals()
-	e.workers.Open(&e.sched, e.instantZero, (*call).execute, func(c *call) time.Time { return c.expire() })
+	e.workers.Open(&e.sched, e.instantZero, (*call).execute, (*call).expire)
 	e.evaluations.Open(&e.sched, reg.Len(), e.policyTimeout)
 	e.elsewhere = make([]atomic.Bool, reg.Len())
 	e.capacity.Open(&e.sched, e.maxInFlight, e.tools, &e.tally.Queued, e.processes.Slots)

@@ -154,7 +154,7 @@ func (c *call) evaluateRerun() *result {
 		if !c.evaluatePolicy() {
 			return workerDone
 		}
-		j := &c.worker.Scratch.evaluation
+		j := &c.worker.evaluation
 		adm := c.admitRerun(j.Reason == runtime.ReasonNone && !j.Asks && tools.Equal(c.values.Final, c.values.Args))
 		switch {
 		case adm.again && !c.waitFor(adm.wait):
@@ -179,7 +179,7 @@ func (c *call) admitRerun(allowed bool) admission {
 	switch {
 	case c.progress.Life.Ended():
 		return notAdmitted(workerDone)
-	case s.admitting != c && (s.admitting != nil || !c.worker.Scratch.view.Unchanged(c.run.currentFacts)):
+	case s.admitting != c && (s.admitting != nil || !c.worker.view.Unchanged(c.run.currentFacts)):
 		return admission{again: true, wait: s.admittingDone}
 	}
 	s.endExclusion(c)

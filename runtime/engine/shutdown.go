@@ -46,10 +46,10 @@ func (e *Executor) Shutdown(ctx context.Context) error {
 	if left > 0 && !givenUp {
 		e.workers.Halt(haltShutdown)
 		e.undos.Cancel()
-		sched.Each(&e.sched, e.workers.Jobs(), func(c *call) { c.shutDown() })
+		sched.Each(&e.sched, e.workers.Calls(), func(c *call) { c.shutDown() })
 		if left = e.capacity.Gate.WaitFor(&e.sched, grace); left > 0 {
 			e.undos.Halt()
-			sched.Each(&e.sched, e.workers.Jobs(), func(c *call) { c.abandon() })
+			sched.Each(&e.sched, e.workers.Calls(), func(c *call) { c.abandon() })
 			e.sched.Fire(&e.givenUp)
 		}
 	}
@@ -257,5 +257,5 @@ func (e *Executor) leaseLost(cause error) {
 	e.sched.Fire(&e.gone)
 	e.workers.Halt(haltLost)
 	e.undos.Halt()
-	sched.Each(&e.sched, e.workers.Jobs(), func(c *call) { c.loseLease() })
+	sched.Each(&e.sched, e.workers.Calls(), func(c *call) { c.loseLease() })
 }

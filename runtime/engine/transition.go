@@ -111,7 +111,7 @@ func (c *call) addDetail(d *entry.Draft, ev *runtime.Event, n *note) {
 		d.Heartbeat = c.heartbeat
 		d.AddArgs(c.values.Args)
 	case runtime.EventApprovalRequested, runtime.EventAuthorized:
-		d.AddDecision(&c.worker.Scratch.evaluation.Decision)
+		d.AddDecision(&c.worker.evaluation.Decision)
 		if !bytes.Equal(c.values.FinalText, c.values.Text) {
 			d.AddFinal(c.values.Final)
 		}

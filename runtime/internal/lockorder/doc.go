@@ -25,14 +25,14 @@
 //   - CommitLog, Writer.mu of commitlog: the entries that are not durable yet; a leaf.
 //   - Sink, Outbox.mu of outbox: the events that wait for one sink; then Faults.
 //   - Faults, Outbox.mu of outbox: the faults that wait for the error handler; a leaf.
-//   - Turn, Blocked.mu of session: the tools that are blocked in a turn; a leaf.
+//   - Turn, blockedTools.mu of engine: the tools that are blocked in a turn; a leaf.
 //   - Parts, Transaction.mu of transaction: the parts of an attempt at participants; a leaf.
 //   - Commands, Once.mu of commands: the nonces of imported commands; a leaf.
 //   - Refusals, Refusals.mu of acts: how often actors were refused; a leaf.
 //   - Holdings, Ledger.mu of holdings: what sessions have that must be found without reading them; a leaf.
-//   - Undos, Handlers.mu of undo: the undo handlers that run; a leaf.
-//   - Workers, Pool.mu of workers: the workers, and which are free; a leaf.
-//   - Worker, Worker.mu of workers: the timer of a worker; a leaf.
+//   - Undos, undoHandlers.mu of engine: the undo handlers that run; a leaf.
+//   - Workers, workers.mu of engine: the workers, and which are free; a leaf.
+//   - Worker, worker.mu of engine: the timer of a worker; a leaf.
 //   - Lease, Lease.mu of lease: the timers that renew the ownership of the journal; a leaf.
 //   - Gate, Gate.mu of sched: which goroutine waits until a closed gate is empty; a leaf.
 //   - Count, Count.mu of sched: observers that are being called; a leaf.

@@ -41,7 +41,7 @@ type (
 	Holdings struct{ ranked }
 	// Undos is the lock of the undo handlers that run.
 	Undos struct{ ranked }
-	// Workers is the lock of the pool of workers.
+	// Workers is the lock of the list of workers.
 	Workers struct{ ranked }
 	// Worker is the lock of the timer of a worker.
 	Worker struct{ ranked }

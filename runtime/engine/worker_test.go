@@ -1,4 +1,4 @@
-package workers
+package engine
 
 import (
 	goruntime "runtime"
@@ -11,26 +11,42 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/ambit-tools/ambit/internal/battery"
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
 )
 
-func TestMain(m *testing.M) { battery.Main(m) }
+// jobs are workers whose calls do something, and are over at a time.
+type jobs struct {
+	workers
+	mu   sync.Mutex
+	does map[*call]job
+}
 
-// A job does something, and is over at a time.
 type job struct {
-	do   func(*Worker[job, int])
+	do   func(*worker)
 	over func() time.Time
 }
 
-// open returns a pool of jobs.
-func open(s *sched.Scheduler, zero time.Time) *Pool[job, int] {
-	p := &Pool[job, int]{}
-	p.Open(s, zero, func(j *job, w *Worker[job, int]) {
-		j.do(w)
-	}, func(j *job) time.Time { return j.over() })
+func newJobs(s *sched.Scheduler, zero time.Time) *jobs {
+	p := &jobs{does: map[*call]job{}}
+	p.Open(s, zero, func(c *call, w *worker) { p.job(c).do(w) }, func(c *call) time.Time { return p.job(c).over() })
 	return p
+}
+
+func (p *jobs) job(c *call) job {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.does[c]
+}
+
+// begin has a worker do a job, and returns its call.
+func (p *jobs) begin(j job) *call {
+	c := new(call)
+	p.mu.Lock()
+	p.does[c] = j
+	p.mu.Unlock()
+	p.Take(c)
+	return c
 }
 
 // A workClock is the clock of the system, and counts who is busy.
@@ -42,64 +58,53 @@ func (*workClock) AfterFunc(d time.Duration, f func()) runtime.Timer { return ti
 
 func (c *workClock) Busy(delta int) { c.busy.Add(int64(delta)) }
 
-// TestTake: each job is served once, by a worker that keeps its values, and then there is no goroutine
-// left.
+// TestTake: each call is executed once, and then there is no worker left.
 func TestTake(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var clock workClock
 		s := &sched.Scheduler{}
 		s.Use(&clock)
-		p := open(s, time.Now())
-		var served, kept atomic.Int64
+		p := newJobs(s, time.Now())
+		var served atomic.Int64
 		var done sync.WaitGroup
 		for range 100 {
 			done.Go(func() {
 				for range 50 {
-					over := make(chan struct{})
-					p.Take(&job{do: func(w *Worker[job, int]) {
-						w.Scratch++
-						kept.Add(int64(min(w.Scratch, 2) - 1))
-						served.Add(1)
-						close(over)
-					}})
-					<-over
+					p.begin(job{do: func(*worker) { served.Add(1) }})
 				}
 			})
 		}
 		done.Wait()
 		synctest.Wait()
 		assert.EqualValues(t, 5000, served.Load())
-		assert.Positive(t, kept.Load(), "no worker was used again")
 		assert.Empty(t, p.all)
 		assert.Empty(t, p.free)
 		assert.Zero(t, clock.busy.Load())
 	})
 }
 
-// TestJobs: what is worked on is listed, also after a job has ended its goroutine.
-func TestJobs(t *testing.T) {
+// TestCallsOfWorkers: what is worked on is listed, also after a job has ended its goroutine.
+func TestCallsOfWorkers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := open(&sched.Scheduler{}, time.Now())
+		p := newJobs(&sched.Scheduler{}, time.Now())
 		release := make(chan struct{})
-		var jobs []*job
+		var calls []*call
 		for i := range 5 {
-			j := &job{do: func(*Worker[job, int]) {
+			calls = append(calls, p.begin(job{do: func(*worker) {
 				<-release
 				if i%2 == 0 {
 					goruntime.Goexit()
 				}
-			}}
-			jobs = append(jobs, j)
-			p.Take(j)
+			}}))
 		}
 		synctest.Wait()
-		assert.ElementsMatch(t, jobs, p.Jobs())
+		assert.ElementsMatch(t, calls, p.Calls())
 		assert.Zero(t, p.Halted())
 		p.Halt(7)
 		assert.EqualValues(t, 7, p.Halted())
 		close(release)
 		synctest.Wait()
-		assert.Empty(t, p.Jobs())
+		assert.Empty(t, p.Calls())
 		assert.Empty(t, p.all)
 		assert.Empty(t, p.free)
 	})
@@ -108,11 +113,11 @@ func TestJobs(t *testing.T) {
 // TestExpire: the timer tells a job each time it has asked for, and no job that has ended.
 func TestExpire(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := open(&sched.Scheduler{}, time.Now())
+		p := newJobs(&sched.Scheduler{}, time.Now())
 		start := time.Now()
 		var told []time.Duration
-		j := &job{
-			do: func(w *Worker[job, int]) {
+		j := job{
+			do: func(w *worker) {
 				w.Arm(start.Add(time.Minute))
 				w.Arm(time.Time{})
 				w.Arm(start.Add(time.Hour)) // the timer fires before, and is armed again
@@ -127,7 +132,7 @@ func TestExpire(t *testing.T) {
 			}
 			return time.Time{}
 		}
-		p.Take(j)
+		p.begin(j)
 		time.Sleep(24 * time.Hour)
 		synctest.Wait()
 		assert.Equal(t, []time.Duration{time.Minute, time.Hour}, told)
@@ -141,7 +146,7 @@ func TestArmForTheEarlierOfTwo(t *testing.T) {
 		zero := time.Now()
 		near, far := time.Now().Add(time.Second), time.Now().Add(time.Hour)
 		for range 200 {
-			w := &Worker[job, int]{pool: open(&sched.Scheduler{}, zero)}
+			w := &worker{of: &newJobs(&sched.Scheduler{}, zero).workers}
 			var both sync.WaitGroup
 			w.mu.Lock()
 			both.Go(func() { w.Arm(far) })
@@ -159,7 +164,7 @@ func TestArmForTheEarlierOfTwo(t *testing.T) {
 
 // TestArmForgetsTheWallClock sets the system's clock forward by a day.
 func TestArmForgetsTheWallClock(t *testing.T) {
-	w := &Worker[job, int]{pool: open(&sched.Scheduler{}, time.Now())}
+	w := &worker{of: &newJobs(&sched.Scheduler{}, time.Now()).workers}
 	defer w.stop()
 	w.Arm(time.Now().Add(time.Minute))
 	armed := w.armed.Load()
@@ -196,7 +201,7 @@ func TestArmOnAnyClock(t *testing.T) {
 		clock := &stillClock{at: now}
 		var s sched.Scheduler
 		s.Use(clock)
-		w := &Worker[job, int]{pool: open(&s, now.Add(-time.Duration(now.UnixNano())))}
+		w := &worker{of: &newJobs(&s, now.Add(-time.Duration(now.UnixNano()))).workers}
 		for _, d := range []time.Duration{2 * time.Second, time.Second, 0} {
 			w.Arm(now.Add(d))
 			assert.Equal(t, d, clock.after, at)
