@@ -147,17 +147,19 @@ type archiving struct {
 // write writes the segment, or takes over one that was written before.
 func (a *archiving) write(ctx context.Context) (segment.Info, error) {
 	info, err := segment.WriteOn(ctx, a.dir, a.to, a.header, a.Store)
-	if !errors.Is(err, fs.ErrExist) {
-		return info, err
+	if taken := err; errors.Is(err, fs.ErrExist) {
+		if info, err = a.adopt(ctx); err != nil {
+			err = errors.Join(taken, err)
+		}
 	}
-	info, fault := a.adopt(ctx)
-	if fault != nil {
-		return info, errors.Join(err, fault)
+	if errors.Is(err, segment.ErrFolder) {
+		a.Store.Doubt(err)
 	}
-	return info, nil
+	return info, err
 }
 
-// adopt proves a segment that is there, and returns what segment.Write would have if it has the entries to archive.
+// adopt proves a segment that is there, and makes its name durable, if it has the entries to archive. It returns what segment.Write would
+// have.
 func (a *archiving) adopt(ctx context.Context) (info segment.Info, err error) {
 	f, err := segment.OpenOn(a.dir, a.to)
 	if err != nil {
@@ -172,6 +174,9 @@ func (a *archiving) adopt(ctx context.Context) (info segment.Info, err error) {
 		return info, err
 	}
 	size, err := a.dir.Lstat(filepath.Base(a.to))
+	if err == nil {
+		err = segment.Keep(a.dir) // a crash may have come between the name and its sync
+	}
 	if err != nil {
 		return info, err
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/archive"
 	"github.com/ambit-tools/ambit/runtime/audit"
+	"github.com/ambit-tools/ambit/runtime/internal/disk"
 	"github.com/ambit-tools/ambit/runtime/internal/history"
 	"github.com/ambit-tools/ambit/runtime/journal"
 	"github.com/ambit-tools/ambit/runtime/rules"
@@ -273,6 +274,61 @@ func TestWhatHoldsBack(t *testing.T) {
 	require.ErrorContains(t, err, "an anchored checkpoint proves the entries up to 0")
 	_, err = os.Stat(filepath.Join(dir, "2"))
 	require.ErrorIs(t, err, fs.ErrNotExist)
+	require.NoError(t, a.close(t.Context()))
+}
+
+// A failing folder is one whose names cannot be made durable at times.
+type failing struct {
+	disk.Dir
+	err    error
+	synced int // how often its names were
+}
+
+func (f *failing) Sync(name string) error {
+	if f.err != nil {
+		return f.err
+	}
+	f.synced++
+	return f.Dir.Sync(name)
+}
+
+// TestAFolderThatIsNotDurable: no entry leaves the store for a segment whose name may be lost with the power. Once the sync of a folder
+// has failed another one says nothing about what it was to write, until the store is opened again; a name that is there already is made durable.
+//
+// SEMANTICS 6.14.14
+func TestAFolderThatIsNotDurable(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a.db")
+	a, _ := filled(t, path, 20)
+	in := t.TempDir()
+	opened, err := disk.Open(in)
+	require.NoError(t, err)
+	defer func() { assert.NoError(t, opened.Close()) }()
+	folder := &failing{Dir: opened, err: errors.New("the disk is gone")}
+	ctx, late := disk.With(t.Context(), folder), began.Add(1000*time.Hour)
+	archived := func() uint64 {
+		last, err := a.store.Archived(t.Context())
+		require.NoError(t, err)
+		return last
+	}
+
+	_, err = a.archive(ctx, in, late, time.Time{})
+	require.ErrorIs(t, err, segment.ErrFolder)
+	require.ErrorIs(t, err, folder.err)
+	files, err := os.ReadDir(in)
+	require.NoError(t, err)
+	require.Len(t, files, 1, "it is seen")
+	folder.err = nil
+	_, err = a.archive(ctx, in, late, time.Time{})
+	require.ErrorContains(t, err, "nothing more is archived until the store is opened again: ")
+	require.ErrorContains(t, err, "the disk is gone")
+	require.Zero(t, archived())
+
+	a, folder.synced = a.reopened(t), 0
+	done, err := a.archive(ctx, in, late, time.Time{})
+	require.NoError(t, err)
+	require.Equal(t, filepath.Join(in, files[0].Name()), done.File)
+	require.Equal(t, done.Last, archived())
+	require.Equal(t, 1, folder.synced)
 	require.NoError(t, a.close(t.Context()))
 }
 

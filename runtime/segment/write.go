@@ -29,7 +29,7 @@ type Info struct {
 
 // Write writes the entries of a header to a file, which gets its name when all of it is on the disk and
 // was read back and proved: its entries lead to the root of the header. The mode is 0600. The error is [fs.ErrExist]
-// when the name is taken; otherwise it is about the header, the source or the disk, and
+// when the name is taken, and [ErrFolder] when the file is whole but for its name; otherwise it is about the header, the source or the disk, and
 // there is no file of that name.
 func Write(ctx context.Context, path string, h Header, src Reader) (Info, error) {
 	dir, err := disk.Open(filepath.Dir(path))
@@ -68,7 +68,19 @@ func write(ctx context.Context, dir disk.Dir, name, path string, h Header, src R
 	if err := dir.Rename(part, name); err != nil {
 		return Info{}, err
 	}
-	return info, dir.Sync(".")
+	return info, Keep(dir)
+}
+
+// ErrFolder says that the names in the folder of a segment could not be made durable. What is seen there may be lost with the power, and
+// trying again would say nothing about it.
+var ErrFolder = errors.New("the names in the folder are not on the disk")
+
+// Keep makes the names in the folder of a segment durable. The error wraps [ErrFolder].
+func Keep(dir disk.Dir) error {
+	if err := dir.Sync("."); err != nil {
+		return fmt.Errorf("%w: %w", ErrFolder, err)
+	}
+	return nil
 }
 
 // absent refuses a name that is taken.

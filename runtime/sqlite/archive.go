@@ -27,7 +27,13 @@ var ErrPinned = errors.New("something that is open needs entries that were to be
 // deleted thereafter, many at a time, and what a crash leaves of them by the next Archive or [Store.Sweep]. The file
 // keeps its size: what is appended later uses the room.
 func (s *Store) Archive(ctx context.Context, seg Segment) error {
-	err := s.writeHead() // so that it is not below the lower end
+	var err error
+	if why := s.doubt.Load(); why != nil {
+		err = fmt.Errorf("nothing more is archived until the store is opened again: %w", *why)
+	}
+	if err == nil {
+		err = s.writeHead() // so that it is not below the lower end
+	}
 	if err == nil {
 		err = s.change(ctx, func(w *writer) error { return w.archive(&seg) })
 	}
@@ -42,6 +48,10 @@ func (s *Store) Archive(ctx context.Context, seg Segment) error {
 	}
 	return nil
 }
+
+// Doubt makes [Store.Archive] fail until the store is opened again, for an error of the disk with the segments after which what is seen
+// there may not be on it.
+func (s *Store) Doubt(err error) { s.doubt.CompareAndSwap(nil, &err) }
 
 // archive moves the lower end, inside a transaction.
 func (w *writer) archive(seg *Segment) error {

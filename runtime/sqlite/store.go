@@ -21,8 +21,9 @@ type Store struct {
 	unlock func() error
 	fence  *takeover.Lock // nil: the disk is simulated
 
-	renewal *renewal    // nil: the store is not restored by this opening
-	claimed atomic.Bool // an executor writes
+	renewal *renewal              // nil: the store is not restored by this opening
+	claimed atomic.Bool           // an executor writes
+	doubt   atomic.Pointer[error] // why no entry leaves the store; nil: it may
 
 	kmu    sync.Mutex   // before w.mu
 	ring   *keyFile     // what the keys file says
