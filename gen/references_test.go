@@ -17,7 +17,7 @@ import (
 //
 // SEMANTICS 7.6.4
 func TestManyReferencesAreBounded(t *testing.T) {
-	n := battery.Count(t, 250, 10_000)
+	n := battery.Count(t, 60, 10_000)
 	large := "{type: object, properties: {x: {type: object, description: X., properties: {" + strings.Repeat("a%d: {type: string, description: A.}, ", 250) + "}}}}"
 	for name, form := range map[string]string{
 		"references": `{$ref: "#/types/T%d"}`,

@@ -72,7 +72,8 @@ func goEnvironment(t *testing.T) []string {
 	checkout, err := filepath.Abs("..")
 	require.NoError(t, err)
 
-	env := []string{"AMBIT=" + checkout, "GOTOOLCHAIN=local", "GOFLAGS=", "GOWORK=off", "GOGC=400"} // short processes need not collect
+	// Programs are linked without debug information, in two thirds of the time; short processes need not collect.
+	env := []string{"AMBIT=" + checkout, "GOTOOLCHAIN=local", "GOFLAGS=-ldflags=-w", "GOWORK=off", "GOGC=400"}
 	if !battery.Full(t) {
 		env = append(env, "GOPROXY=off", "GOSUMDB=off")
 	}

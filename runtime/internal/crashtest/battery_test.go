@@ -112,7 +112,7 @@ var met = []string{
 // TestImages puts images of crashes under an open store.
 // SEMANTICS 6.7.16
 func TestImages(t *testing.T) {
-	each(t, tries(t, 500, 20_000), func(w *world, seed uint64) error {
+	each(t, tries(t, 60, 20_000), func(w *world, seed uint64) error {
 		w.mayForget = true
 		if err := w.fresh(seed); err != nil {
 			return err
@@ -145,7 +145,7 @@ func (w *world) last() error {
 // TestPower cuts the power, or lets the disks fail, and opens everything anew, which
 // costs several times what a seed of TestImages does.
 func TestPower(t *testing.T) {
-	each(t, tries(t, 40, 1000), func(w *world, seed uint64) error {
+	each(t, tries(t, 20, 1000), func(w *world, seed uint64) error {
 		w.mayForget = true
 		w.begin(seed)
 		files, err := blank(seed)

@@ -123,7 +123,7 @@ func TestRecoveredUnderAnyDeclaration(t *testing.T) {
 	w, err := newWorld(t.Context(), m)
 	require.NoError(t, err)
 	recoveries := 0
-	for seed := range uint64(tries(t, 2, 25)) {
+	for seed := range uint64(tries(t, 1, 25)) {
 		require.NoError(t, w.fresh(seed))
 		for range crashes {
 			require.NoError(t, w.life())

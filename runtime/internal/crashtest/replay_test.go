@@ -49,7 +49,7 @@ func TestReplays(t *testing.T) {
 	candidate := &replay.Candidate{Declaration: declaration(t), Policy: func(*runtime.Registry) (runtime.Policy, error) {
 		return runtime.PolicyFunc(allow), nil
 	}}
-	each(t, tries(t, 40, 2000), func(w *world, seed uint64) error {
+	each(t, tries(t, 20, 2000), func(w *world, seed uint64) error {
 		w.mayForget = true
 		if err := w.fresh(seed); err != nil {
 			return err

@@ -316,14 +316,19 @@ func read(d *json.Decoder, at string, depth int) (any, error) {
 	return o, err
 }
 
+var (
+	escaper   = strings.NewReplacer("~", "~0", "/", "~1")
+	unescaper = strings.NewReplacer("~1", "/", "~0", "~")
+)
+
 // escape returns name as a token of a JSON Pointer (RFC 6901).
 func escape(name string) string {
-	return strings.NewReplacer("~", "~0", "/", "~1").Replace(name)
+	return escaper.Replace(name)
 }
 
 // unescape returns the name that a token of a JSON Pointer stands for.
 func unescape(token string) string {
-	return strings.NewReplacer("~1", "/", "~0", "~").Replace(token)
+	return unescaper.Replace(token)
 }
 
 // resolve returns what a JSON Pointer from o leads to, or nil. It is a fragment of a URI.
