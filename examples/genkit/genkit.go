@@ -13,6 +13,7 @@ package genkit
 import (
 	"context"
 	"errors"
+	"sync"
 
 	"github.com/firebase/genkit/go/ai"
 	"github.com/firebase/genkit/go/genkit"
@@ -27,7 +28,7 @@ import (
 
 // A Bridge carries out the calls of a model. Genkit hands a tool no id of its call, checks arguments
 // itself and makes the calls of a message in any order. So the middleware of the bridge puts each call of
-// the model into an envelope with its id, and makes the calls of a message together, in their order,
+// the model into an envelope with an id of its own, and makes the calls of a message together, in their order,
 // once Genkit comes to the first. The model sees its own calls. A bridge is for one conversation.
 type Bridge struct {
 	g        *genkit.Genkit
@@ -36,6 +37,9 @@ type Bridge struct {
 	tools    *models.Tools
 	refs     []ai.ToolRef
 	last     batch
+
+	mu  sync.Mutex
+	ids models.Conversation
 }
 
 // unknown is the tool of Genkit that stands for those that do not exist: the executor refuses its calls.
@@ -77,6 +81,7 @@ func (b *Bridge) run(tc *ai.ToolContext, in any) (string, error) {
 		return r.Text, nil
 	}
 	call := b.tools.Call(e.Call, e.Tool, input)
+	call.ProviderID = e.Ref
 	out, made := b.last.outcome(tc, e.Call)
 	if !made {
 		out = b.turn().Execute(tc, call)
@@ -119,7 +124,7 @@ func (b *Bridge) Middleware(next ai.ModelFunc) ai.ModelFunc {
 		out := *resp
 		out.Request = req
 		var calls []runtime.Call
-		out.Message, calls = b.enclose(resp.Message, told.Tools)
+		out.Message, calls = b.enclose(len(req.Messages), resp.Message, told.Tools)
 		b.last.hold(b.turn(), calls)
 		return &out, nil
 	}

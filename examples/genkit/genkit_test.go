@@ -3,6 +3,7 @@ package genkit_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -28,28 +29,31 @@ func message(t *testing.T, n int, s wiretest.Step) *ai.ModelResponse {
 		if err := json.Unmarshal([]byte(c.Args), &input); err != nil {
 			t.Fatal(err)
 		}
-		m.Content = append(m.Content, ai.NewToolRequestPart(&ai.ToolRequest{Name: c.Tool, Ref: fmt.Sprintf("call_%d_%d", n, i), Input: input}))
+		m.Content = append(m.Content, ai.NewToolRequestPart(&ai.ToolRequest{Name: c.Tool, Ref: s.ID(i, fmt.Sprintf("call_%d_%d", n, i)), Input: input}))
 	}
 	return &ai.ModelResponse{Message: m, FinishReason: ai.FinishReasonStop}
 }
+
+var errLost = errors.New("the answer got lost")
 
 // A talk is a conversation of a model with the tools of a desk.
 type talk struct {
 	desk       *wiretest.Desk
 	sent       []string // the requests to the model, as JSON
+	lost       int      // the answer to this request of sent gets lost; 0: none
 	interrupts int
 }
 
 // work lets a scripted model work at a desk of its own, and answers its interrupts.
 func work(t *testing.T, by string, approve bool, steps ...wiretest.Step) *talk {
 	t.Helper()
-	return workAt(t, wiretest.NewPolledDesk(t), by, approve, steps...)
+	return (&talk{desk: wiretest.NewPolledDesk(t)}).work(t, by, approve, steps...)
 }
 
-// workAt is work at a desk.
-func workAt(t *testing.T, desk *wiretest.Desk, by string, approve bool, steps ...wiretest.Step) *talk {
+// work is a conversation of its own at the desk of c. The program asks again when an answer gets lost.
+func (c *talk) work(t *testing.T, by string, approve bool, steps ...wiretest.Step) *talk {
 	t.Helper()
-	c := &talk{desk: desk}
+	c.sent = nil
 	g := sdk.Init(t.Context())
 	sdk.DefineModel(g, "test/script", &ai.ModelOptions{Supports: &ai.ModelSupports{Tools: true, Multiturn: true}},
 		func(_ context.Context, req *ai.ModelRequest, _ ai.ModelStreamCallback) (*ai.ModelResponse, error) {
@@ -59,6 +63,9 @@ func workAt(t *testing.T, desk *wiretest.Desk, by string, approve bool, steps ..
 			}
 			n := len(c.sent)
 			c.sent = append(c.sent, string(text))
+			if n > 0 && n == c.lost {
+				return nil, errLost
+			}
 			resp := message(t, n, wiretest.Step{Text: "Bye."})
 			if n < len(steps) {
 				resp = message(t, n, steps[n])
@@ -79,6 +86,9 @@ func workAt(t *testing.T, desk *wiretest.Desk, by string, approve bool, steps ..
 			options = append(options, ai.WithToolRestarts(restarts...))
 		}
 		resp, err := sdk.Generate(t.Context(), g, options...)
+		if c.lost > 0 && errors.Is(err, errLost) {
+			continue
+		}
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -131,17 +141,47 @@ func TestConversation(t *testing.T) {
 	}
 }
 
-// TestRetry: a call that comes again under its id, because its results got lost, does not run again.
+// TestRetry: a call of a message that is asked for again, because its results got lost, does not run again.
 func TestRetry(t *testing.T) {
-	desk := wiretest.NewPolledDesk(t)
-	for range 2 {
-		c := workAt(t, desk, "manager", true, wiretest.Calls("case_open", `{"customer":"Ida"}`))
-		if !strings.Contains(c.sent[1], `{\"outcome\":\"completed\",\"output\":{\"case\":1}}`) {
-			t.Error(c.sent[1])
-		}
+	c := &talk{desk: wiretest.NewPolledDesk(t), lost: 1}
+	opened := wiretest.Calls("case_open", `{"customer":"Ida"}`)
+	c.work(t, "manager", true, opened, wiretest.Step{}, opened)
+	if len(c.sent) < 4 || !strings.Contains(c.sent[3], `{\"outcome\":\"completed\",\"output\":{\"case\":1}}`) {
+		t.Error(c.sent)
 	}
-	if n := desk.Run.Status().Invocations["case_open"]; n != 1 {
+	if n := c.desk.Run.Status().Invocations["case_open"]; n != 1 {
 		t.Errorf("%d invocations", n)
+	}
+}
+
+// TestIDsThatRepeat: ids of the model that begin again with each message, come twice in one or are empty name calls in their
+// message. Each call runs, in another conversation too, and the model sees its own ids.
+func TestIDsThatRepeat(t *testing.T) {
+	find := func(ids ...string) wiretest.Step {
+		s := wiretest.Step{IDs: ids}
+		for range ids {
+			s.Calls = append(s.Calls, wiretest.Call{Tool: "order_find", Args: `{"order":"1017"}`})
+		}
+		return s
+	}
+	opened := wiretest.Calls("case_open", `{"customer":"Ida"}`)
+	opened.IDs = []string{"call_0"}
+	c := &talk{desk: wiretest.NewPolledDesk(t)}
+	for range 2 {
+		var err error
+		if c.desk.Run, err = c.desk.Executor.Session(engine.SessionConfig{ID: "s", Principal: "agent"}).StartRun(t.Context(), engine.RunConfig{}); err != nil {
+			t.Fatal(err)
+		}
+		c.work(t, "manager", true, opened, find("call_0"), find("call_0"), find("x", "x"), find("", ""))
+		if n := strings.Count(c.sent[5], `"ref":"call_0"`) + strings.Count(c.sent[5], `"ref":"x"`); n != 10 {
+			t.Errorf("%d ids:\n%s", n, c.sent[5])
+		}
+		if strings.Contains(c.sent[5], `"ref":""`) || strings.Count(c.sent[5], `"ref":`) != 14 {
+			t.Errorf("a call has no id:\n%s", c.sent[5])
+		}
+		if n := c.desk.Run.Status().Invocations["order_find"]; n != 6 {
+			t.Errorf("%d invocations", n)
+		}
 	}
 }
 

@@ -2,7 +2,6 @@ package genkit
 
 import (
 	"context"
-	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"slices"
@@ -18,6 +17,7 @@ import (
 // An envelope is a call as Genkit sees it.
 type envelope struct {
 	Call      string `json:"call"` // its id
+	Ref       string `json:"ref"`  // that of the model
 	Tool      string `json:"tool"` // as the model named it
 	Arguments any    `json:"arguments"`
 }
@@ -53,10 +53,22 @@ func (b *Bridge) published(tools []*ai.ToolDefinition) []*ai.ToolDefinition {
 }
 
 // enclose puts the calls of a message into envelopes, and returns those that the executor makes. Calls
-// of other tools that the model was told of stay as they are.
-func (b *Bridge) enclose(m *ai.Message, told []*ai.ToolDefinition) (*ai.Message, []runtime.Call) {
+// of other tools that the model was told of stay as they are. number is that of the message in the conversation.
+func (b *Bridge) enclose(number int, m *ai.Message, told []*ai.ToolDefinition) (*ai.Message, []runtime.Call) {
 	out := *m
 	out.Content = slices.Clone(m.Content)
+	all := make([]runtime.Call, len(m.Content)) // by the positions of the parts
+	inexact := map[int]bool{}
+	for i, part := range m.Content {
+		if part.IsToolRequest() {
+			input, err := models.Input(part.ToolRequest.Input)
+			all[i] = b.tools.Call(part.ToolRequest.Ref, part.ToolRequest.Name, input)
+			inexact[i] = err != nil
+		}
+	}
+	b.mu.Lock()
+	all = b.ids.Own(number, all)
+	b.mu.Unlock()
 	var calls []runtime.Call
 	for i, part := range m.Content {
 		if !part.IsToolRequest() {
@@ -67,17 +79,14 @@ func (b *Bridge) enclose(m *ai.Message, told []*ai.ToolDefinition) (*ai.Message,
 		if !ours && slices.ContainsFunc(told, func(t *ai.ToolDefinition) bool { return t.Name == request.Name }) {
 			continue
 		}
-		if request.Ref == "" {
-			request.Ref = rand.Text()
+		if !inexact[i] { // run refuses the others
+			calls = append(calls, all[i])
 		}
-		e := envelope{request.Ref, request.Name, request.Input}
+		request.Input = map[string]any{"call": all[i].ID, "ref": all[i].ProviderID, "tool": request.Name, "arguments": request.Input}
+		request.Ref = all[i].ID
 		if !ours {
 			request.Name = unknown
 		}
-		if input, err := models.Input(e.Arguments); err == nil { // run refuses the others
-			calls = append(calls, b.tools.Call(e.Call, e.Tool, input))
-		}
-		request.Input = map[string]any{"call": e.Call, "tool": e.Tool, "arguments": e.Arguments}
 		enclosed := *part
 		enclosed.ToolRequest = &request
 		out.Content[i] = &enclosed
@@ -85,10 +94,10 @@ func (b *Bridge) enclose(m *ai.Message, told []*ai.ToolDefinition) (*ai.Message,
 	return &out, calls
 }
 
-// opening returns messages with the calls as the model made them, and under their names.
+// opening returns messages with the calls as the model made them, and under their ids and names.
 func opening(messages []*ai.Message) []*ai.Message {
 	out := slices.Clone(messages)
-	names := map[string]string{}
+	made := map[string]envelope{}
 	for i, m := range messages {
 		told := *m
 		told.Content = slices.Clone(m.Content)
@@ -100,11 +109,11 @@ func opening(messages []*ai.Message) []*ai.Message {
 				if err != nil {
 					continue
 				}
-				names[e.Call] = e.Tool
-				changed.ToolRequest = &ai.ToolRequest{Name: e.Tool, Ref: part.ToolRequest.Ref, Input: e.Arguments}
-			case part.IsToolResponse() && names[part.ToolResponse.Ref] != "":
+				made[e.Call] = e
+				changed.ToolRequest = &ai.ToolRequest{Name: e.Tool, Ref: e.Ref, Input: e.Arguments}
+			case part.IsToolResponse() && made[part.ToolResponse.Ref].Tool != "":
 				response := *part.ToolResponse
-				response.Name = names[response.Ref]
+				response.Name, response.Ref = made[response.Ref].Tool, made[response.Ref].Ref
 				changed.ToolResponse = &response
 			default:
 				continue
