@@ -2,7 +2,7 @@
 //
 //	bridge := eino.Bridge{Executor: executor, Turn: turn}
 //	config, err := bridge.Tools(ctx)
-//	agent, err := adk.NewChatModelAgent(ctx, &adk.ChatModelAgentConfig{Model: model, ToolsConfig: adk.ToolsConfig{ToolsNodeConfig: config}})
+//	agent, err := adk.NewChatModelAgent(ctx, &adk.ChatModelAgentConfig{Model: bridge.Model(model), ToolsConfig: adk.ToolsConfig{ToolsNodeConfig: config}})
 //
 // A call that waits for consent interrupts the agent, whose runner needs a CheckPointStore. The program
 // finds the request among Executor.Requests by the Info of the interrupt, and resumes the agent with an
@@ -13,6 +13,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"sync"
 
 	"github.com/cloudwego/eino/components/tool"
 	"github.com/cloudwego/eino/compose"
@@ -32,6 +33,10 @@ type Bridge struct {
 	Turn     func() *engine.Turn // of a call; the calls of one message should have the same
 
 	tools *models.Tools
+
+	mu    sync.Mutex
+	ids   models.Conversation
+	known map[string]string // ids of the provider, by those of the calls
 }
 
 // Tools returns the tools of the executor. Their calls run in the order of the message, so that the
@@ -73,7 +78,9 @@ func (g *governed) InvokableRun(ctx context.Context, arguments string, _ ...tool
 // run makes a call, or goes on with one that waits: it has the same id after an interrupt.
 func (b *Bridge) run(ctx context.Context, name, arguments string) (string, error) {
 	turn := b.Turn()
-	call := b.tools.Call(compose.GetToolCallID(ctx), name, []byte(arguments))
+	id := compose.GetToolCallID(ctx)
+	call := b.tools.Call(id, name, []byte(arguments))
+	call.ProviderID = b.provider(id)
 	out := turn.Execute(ctx, call)
 	if out.Kind == runtime.Pending {
 		resumed, answered, answer := tool.GetResumeContext[action.Answer](ctx)

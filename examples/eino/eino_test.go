@@ -2,7 +2,9 @@ package eino_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -25,14 +27,20 @@ type script struct {
 	stream  bool // the runner asks for streams
 	streams int
 	said    int
-	told    []*schema.Message
+	lost    int                 // the answer that gets lost, by its number; 0: none
+	told    []*schema.Message   // in the last request
+	all     [][]*schema.Message // in each request
 	tools   []*schema.ToolInfo
 }
 
 func (s *script) Generate(_ context.Context, input []*schema.Message, options ...model.Option) (*schema.Message, error) {
-	s.told = input
+	s.told, s.all = input, append(s.all, input)
 	if tools := model.GetCommonOptions(nil, options...).Tools; tools != nil {
 		s.tools = tools
+	}
+	if s.lost > 0 && s.lost == s.said {
+		s.said++
+		return nil, errLost
 	}
 	step := wiretest.Step{Text: "Bye."}
 	if s.said < len(s.steps) {
@@ -40,7 +48,7 @@ func (s *script) Generate(_ context.Context, input []*schema.Message, options ..
 	}
 	var calls []schema.ToolCall
 	for i, c := range step.Calls {
-		calls = append(calls, schema.ToolCall{ID: fmt.Sprintf("call_%d_%d", s.said, i), Type: "function", Function: schema.FunctionCall{Name: c.Tool, Arguments: c.Args}})
+		calls = append(calls, schema.ToolCall{ID: step.ID(i, fmt.Sprintf("call_%d_%d", s.said, i)), Type: "function", Function: schema.FunctionCall{Name: c.Tool, Arguments: c.Args}})
 	}
 	s.said++
 	return schema.AssistantMessage(step.Text, calls), nil
@@ -68,6 +76,8 @@ func (s *script) WithTools(tools []*schema.ToolInfo) (model.ToolCallingChatModel
 	return s, nil
 }
 
+var errLost = errors.New("the answer got lost")
+
 // store keeps checkpoints in memory.
 type store struct{ sync.Map }
 
@@ -93,18 +103,23 @@ func work(t *testing.T, desk *wiretest.Desk, m *script, answer action.Answer) (i
 	if err != nil {
 		t.Fatal(err)
 	}
-	agent, err := adk.NewChatModelAgent(t.Context(), &adk.ChatModelAgentConfig{Name: "desk", Description: "works", Model: m, ToolsConfig: adk.ToolsConfig{ToolsNodeConfig: config}})
+	agent, err := adk.NewChatModelAgent(t.Context(), &adk.ChatModelAgentConfig{Name: "desk", Description: "works", Model: bridge.Model(m), ToolsConfig: adk.ToolsConfig{ToolsNodeConfig: config}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	runner := adk.NewRunner(t.Context(), adk.RunnerConfig{Agent: agent, EnableStreaming: m.stream, CheckPointStore: new(store)})
 	said := []adk.Message{schema.UserMessage(wiretest.Request)}
 	for turns := 0; ; turns++ {
+		lost := false
 		id := fmt.Sprint("conversation-", turns)
 		events := runner.Run(t.Context(), said, adk.WithCheckPointID(id))
 		for events != nil {
 			targets := map[string]any{}
 			for event, ok := events.Next(); ok; event, ok = events.Next() {
+				if m.lost > 0 && errors.Is(event.Err, errLost) {
+					lost = true
+					continue
+				}
 				if event.Err != nil {
 					t.Fatal(event.Err)
 				}
@@ -128,6 +143,9 @@ func work(t *testing.T, desk *wiretest.Desk, m *script, answer action.Answer) (i
 					t.Fatal(err)
 				}
 			}
+		}
+		if lost {
+			continue // the program asks again
 		}
 		reminder := desk.Run.ModelStopped(t.Context()).Reminder
 		if reminder == "" || turns > 5 {
@@ -180,22 +198,59 @@ func TestStreamed(t *testing.T) {
 	desk.CheckEnd(t, desk.Run.Status())
 }
 
-// TestRetry: a call that comes again under its id, because its results got lost, does not run again.
+// TestRetry: a call of a message that is asked for again, because its results got lost, does not run again.
 func TestRetry(t *testing.T) {
 	desk := wiretest.NewPolledDesk(t)
-	for range 2 {
-		m := &script{steps: []wiretest.Step{wiretest.Calls("case_open", `{"customer":"Ida"}`)}}
-		work(t, desk, m, action.Answer{})
-		told := ""
-		for _, said := range m.told {
-			told += said.Content
-		}
-		if !strings.Contains(told, `{"outcome":"completed","output":{"case":1}}`) {
-			t.Error(told)
-		}
+	opened := wiretest.Calls("case_open", `{"customer":"Ida"}`)
+	m := &script{steps: []wiretest.Step{opened, {}, opened}, lost: 1}
+	work(t, desk, m, action.Answer{})
+	told := ""
+	for _, said := range m.told {
+		told += said.Content
+	}
+	if !strings.Contains(told, `{"outcome":"completed","output":{"case":1}}`) {
+		t.Error(told)
 	}
 	if n := desk.Run.Status().Invocations["case_open"]; n != 1 {
 		t.Errorf("%d invocations", n)
+	}
+}
+
+// TestIDsThatRepeat: ids of the provider that begin again with each message, come twice in one or are empty name calls in their
+// message. Each call runs, in another conversation too, and the provider sees its own ids, or those in the place of none.
+func TestIDsThatRepeat(t *testing.T) {
+	find := func(ids ...string) wiretest.Step {
+		s := wiretest.Step{IDs: ids}
+		for range ids {
+			s.Calls = append(s.Calls, wiretest.Call{Tool: "order_find", Args: `{"order":"1017"}`})
+		}
+		return s
+	}
+	opened := wiretest.Calls("case_open", `{"customer":"Ida"}`)
+	opened.IDs = []string{"call_0"}
+	desk := wiretest.NewPolledDesk(t)
+	for _, streamed := range []bool{false, true} {
+		var err error
+		if desk.Run, err = desk.Executor.Session(engine.SessionConfig{ID: "s", Principal: "agent"}).StartRun(t.Context(), engine.RunConfig{}); err != nil {
+			t.Fatal(err)
+		}
+		m := &script{steps: []wiretest.Step{opened, find("call_0"), find("call_0"), find("x", "x"), find("", "")}, stream: streamed}
+		work(t, desk, m, action.Answer{})
+		if n := desk.Run.Status().Invocations["order_find"]; n != 6 {
+			t.Errorf("%d invocations", n)
+		}
+		made, answered := map[string]int{}, map[string]int{}
+		for _, said := range m.all[len(m.steps)] {
+			for _, c := range said.ToolCalls {
+				made[c.ID]++
+			}
+			if said.Role == schema.Tool {
+				answered[said.ToolCallID]++
+			}
+		}
+		if made["call_0"] != 3 || made["x"] != 2 || len(made) != 4 || made[""] > 0 || !maps.Equal(made, answered) {
+			t.Errorf("the provider is told of %v, and of results of %v", made, answered)
+		}
 	}
 }
 
