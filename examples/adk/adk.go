@@ -2,7 +2,7 @@
 //
 //	bridge := adk.Bridge{Executor: executor, Turn: turn}
 //	tools, err := bridge.Tools()
-//	agent, err := llmagent.New(llmagent.Config{Model: model, Tools: tools, OnToolErrorCallbacks: []llmagent.OnToolErrorCallback{bridge.OnError}})
+//	agent, err := llmagent.New(llmagent.Config{Model: bridge.Model(model), Tools: tools, OnToolErrorCallbacks: []llmagent.OnToolErrorCallback{bridge.OnError}})
 //	runner.Run(adk.InOrder(ctx), user, session, message, agent.RunConfig{})
 //
 // A call that waits for consent asks for the confirmation of the ADK, adk_request_confirmation, with the
@@ -14,6 +14,7 @@ package adk
 import (
 	"context"
 	"errors"
+	"sync"
 
 	"google.golang.org/adk/v2/agent"
 	"google.golang.org/adk/v2/model"
@@ -46,6 +47,10 @@ type Bridge struct {
 	Turn     func() *engine.Turn // of a call; the calls of one message should have the same
 
 	tools *models.Tools
+
+	mu    sync.Mutex
+	ids   models.Conversation
+	known map[string]string // ids of the provider, by those of the calls
 }
 
 // Tools returns the tools of the executor.
@@ -103,6 +108,7 @@ func (b *Bridge) run(ctx agent.Context, name string, args any) (map[string]any, 
 		return response(models.Refuse(id, name, err)), nil
 	}
 	turn, call := b.Turn(), b.tools.Call(id, name, input)
+	call.ProviderID = b.provider(id)
 	out := turn.Execute(ctx, call)
 	if answer := ctx.ToolConfirmation(); answer != nil && out.Kind == runtime.Pending {
 		b.Executor.Decide(ctx, out.RequestID, action.Answer{By: operator.Program(ctx.UserID()), Approve: answer.Confirmed})

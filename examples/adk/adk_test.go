@@ -24,7 +24,12 @@ func answer(_ int, s wiretest.Step) string { return body(s, func(int) string { r
 
 // identified is answer with ids.
 func identified(n int, s wiretest.Step) string {
-	return body(s, func(i int) string { return fmt.Sprintf(`"id":"call_%d_%d",`, n, i) })
+	return body(s, func(i int) string {
+		if id := s.ID(i, fmt.Sprintf("call_%d_%d", n, i)); id != "" {
+			return `"id":` + wiretest.Quote(id) + `,`
+		}
+		return ""
+	})
 }
 
 // streamed writes a step as a stream: each call is in a part of its own.
@@ -52,6 +57,10 @@ func body(s wiretest.Step, id func(i int) string) string {
 type talk struct {
 	desk      *wiretest.Desk
 	server    *wiretest.Server
+	user      string
+	runner    *runner.Runner
+	sessions  session.Service
+	at        string // the session
 	confirmed int
 }
 
@@ -68,11 +77,27 @@ func workAt(t *testing.T, desk *wiretest.Desk, write func(int, wiretest.Step) st
 	for n, s := range append(slices.Clone(steps), wiretest.Step{Text: "Bye."}) {
 		bodies = append(bodies, write(n, s))
 	}
-	c := &talk{desk: desk, server: wiretest.Serve(t, bodies...)}
+	c := newTalk(t, desk, user, bodies...)
+	c.session(t, "s")
 	config := agent.RunConfig{}
 	if strings.HasPrefix(bodies[0], "data:") {
 		config.StreamingMode = agent.StreamingModeSSE
 	}
+	for text := wiretest.Request; text != ""; {
+		if err := c.say(t, confirm, config, genai.NewContentFromText(text, genai.RoleUser)); err != nil {
+			t.Fatal(err)
+		}
+		if text = c.desk.Run.ModelStopped(t.Context()).Reminder; len(c.server.Sent) >= len(bodies) {
+			return c
+		}
+	}
+	return c
+}
+
+// newTalk returns a conversation at a desk, in which the model answers with bodies.
+func newTalk(t *testing.T, desk *wiretest.Desk, user string, bodies ...string) *talk {
+	t.Helper()
+	c := &talk{desk: desk, server: wiretest.Serve(t, bodies...), user: user, sessions: session.InMemoryService()}
 	model, err := gemini.NewModel(t.Context(), "m", &genai.ClientConfig{APIKey: "none", Backend: genai.BackendGeminiAPI, HTTPOptions: genai.HTTPOptions{BaseURL: c.server.URL}})
 	if err != nil {
 		t.Fatal(err)
@@ -83,36 +108,43 @@ func workAt(t *testing.T, desk *wiretest.Desk, write func(int, wiretest.Step) st
 	if err != nil {
 		t.Fatal(err)
 	}
-	worker, err := llmagent.New(llmagent.Config{Name: "desk", Model: model, Tools: tools, OnToolErrorCallbacks: []llmagent.OnToolErrorCallback{bridge.OnError}})
+	worker, err := llmagent.New(llmagent.Config{Name: "desk", Model: bridge.Model(model), Tools: tools, OnToolErrorCallbacks: []llmagent.OnToolErrorCallback{bridge.OnError}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	sessions := session.InMemoryService()
-	if _, err := sessions.Create(t.Context(), &session.CreateRequest{AppName: "app", UserID: user, SessionID: "s"}); err != nil {
+	if c.runner, err = runner.New(runner.Config{Agent: worker, SessionService: c.sessions, AppName: "app"}); err != nil {
 		t.Fatal(err)
 	}
-	r, err := runner.New(runner.Config{Agent: worker, SessionService: sessions, AppName: "app"})
-	if err != nil {
+	return c
+}
+
+// session begins a session of the ADK.
+func (c *talk) session(t *testing.T, id string) {
+	t.Helper()
+	if _, err := c.sessions.Create(t.Context(), &session.CreateRequest{AppName: "app", UserID: c.user, SessionID: id}); err != nil {
 		t.Fatal(err)
 	}
-	for message := genai.NewContentFromText(wiretest.Request, genai.RoleUser); message != nil; {
+	c.at = id
+}
+
+// say tells the agent something, and answers its confirmations.
+func (c *talk) say(t *testing.T, confirm bool, config agent.RunConfig, message *genai.Content) error {
+	t.Helper()
+	for message != nil {
 		var answers []*genai.Part
-		for event, err := range r.Run(adk.InOrder(t.Context()), user, "s", message, config) {
+		for event, err := range c.runner.Run(adk.InOrder(t.Context()), c.user, c.at, message, config) {
 			if err != nil {
-				t.Fatal(err)
+				return err
 			}
 			if event.Content != nil {
 				answers = append(answers, c.answers(t, event.Content, confirm)...)
 			}
 		}
-		message = nil
-		if len(answers) > 0 && c.confirmed < 5 {
+		if message = nil; len(answers) > 0 && c.confirmed < 5 {
 			message = &genai.Content{Role: genai.RoleUser, Parts: answers}
-		} else if text := c.desk.Run.ModelStopped(t.Context()).Reminder; text != "" && len(c.server.Sent) < len(bodies) {
-			message = genai.NewContentFromText(text, genai.RoleUser)
 		}
 	}
-	return c
+	return nil
 }
 
 // answers answers the confirmations that a message of the agent asks for.
@@ -162,19 +194,51 @@ func TestStreamed(t *testing.T) {
 	c.desk.CheckEnd(t, c.desk.Run.Status())
 }
 
-// TestRetry: a call that comes again under the id that Gemini gave it, because its results got lost, does not run
-// again. Where Gemini gives none the ADK makes one, another one each time.
+// TestRetry: a call of a message that is asked for again, because its results got lost, does not run again, with or without an
+// id of Gemini.
 func TestRetry(t *testing.T) {
-	for runs, write := range map[int]func(int, wiretest.Step) string{1: identified, 2: answer} {
-		desk := wiretest.NewPolledDesk(t)
-		for range 2 {
-			c := workAt(t, desk, write, "manager", true, wiretest.Calls("case_open", `{"customer":"Ida"}`), wiretest.Calls("order_find", `{"order":"1017"}`))
-			if !strings.Contains(c.server.Sent[2], `"output":{"paid":4900,"refunded":0}`) {
-				t.Error(c.server.Sent[2])
-			}
+	for _, write := range []func(int, wiretest.Step) string{identified, answer} {
+		opened := wiretest.Calls("case_open", `{"customer":"Ida"}`)
+		c := newTalk(t, wiretest.NewPolledDesk(t), "manager", write(0, opened), "{"+wiretest.Cut, write(2, opened), write(3, wiretest.Step{Text: "Bye."}))
+		c.session(t, "lost")
+		if err := c.say(t, true, agent.RunConfig{}, genai.NewContentFromText(wiretest.Request, genai.RoleUser)); err == nil {
+			t.Fatal("the answer was there")
 		}
-		if n := desk.Run.Status().Invocations["order_find"]; n != runs {
-			t.Errorf("%d invocations, want %d", n, runs)
+		c.session(t, "again")
+		if err := c.say(t, true, agent.RunConfig{}, genai.NewContentFromText(wiretest.Request, genai.RoleUser)); err != nil {
+			t.Fatal(err)
+		}
+		if n := c.desk.Run.Status().Invocations["case_open"]; n != 1 || !strings.Contains(c.server.Sent[3], `"output":{"case":1}`) {
+			t.Errorf("%d invocations: %s", n, c.server.Sent[3])
+		}
+	}
+}
+
+// TestIDsThatRepeat: ids of the provider that begin again with each message, come twice in one or are empty name calls in their
+// message. Each call runs, in another conversation too, and the provider sees its own ids.
+func TestIDsThatRepeat(t *testing.T) {
+	find := func(ids ...string) wiretest.Step {
+		s := wiretest.Step{IDs: ids}
+		for range ids {
+			s.Calls = append(s.Calls, wiretest.Call{Tool: "order_find", Args: `{"order":"1017"}`})
+		}
+		return s
+	}
+	opened := wiretest.Calls("case_open", `{"customer":"Ida"}`)
+	opened.IDs = []string{"call_0"}
+	desk := wiretest.NewPolledDesk(t)
+	for range 2 {
+		var err error
+		if desk.Run, err = desk.Executor.Session(engine.SessionConfig{ID: "s", Principal: "agent"}).StartRun(t.Context(), engine.RunConfig{}); err != nil {
+			t.Fatal(err)
+		}
+		c := workAt(t, desk, identified, "manager", true, opened, find("call_0"), find("call_0"), find("x", "x"), find("", ""))
+		if n := desk.Run.Status().Invocations["order_find"]; n != 6 {
+			t.Errorf("%d invocations", n)
+		}
+		sent := c.server.Sent[5]
+		if a, b := strings.Count(sent, `"id":"call_0"`), strings.Count(sent, `"id":"x"`); a != 6 || b != 4 {
+			t.Errorf("%d and %d ids:\n%s", a, b, sent)
 		}
 	}
 }
