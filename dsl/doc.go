@@ -52,7 +52,7 @@
 //     itself where a value can end: in an optional or nullable member or an array.
 //   - A reference to a file below the declaration makes an entry of types of what it
 //     leads to, if [WithFiles] says where that is.
-//   - allOf of objects of which no two describe the same member is one object, closed as a
+//   - allOf of objects of which no two describe a member differently is one object, closed as a
 //     whole, where each member has a description.
 //   - The branches of a oneOf that is typed are objects with a required member of one
 //     name, whose const string differs in each. [Schema.Tag] is that member.

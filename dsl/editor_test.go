@@ -141,7 +141,7 @@ func TestEditorSchemaKnowsPackageNames(t *testing.T) {
 	name := compileEditorSchema(t)
 	for pkg, good := range map[string]bool{
 		"notetools": true, "größe": true, "ノート": true, "_x9": true, "N": true, strings.Repeat("x", 64): true,
-		"": false, "9x": false, "a-b": false, "a b": false, "a.b": false, "func": false, "_": false, "x`": false, "x{": false, "a[": false, "a^": false,
+		"": false, "9x": false, "a-b": false, "a b": false, "a.b": false, "func": false, "_": false, "init": false, "documentation": false, "error": false, "len": false, "a_test": false, "main": true, "a_tests": true, "x`": false, "x{": false, "a[": false, "a^": false,
 		"@a": false, "a@": false, "a/b": false, "a:b": false, "a\x00": false, "a\x7f": false, strings.Repeat("x", 65): false,
 	} {
 		err := name.Validate(map[string]any{"ambit": "v1", "package": pkg, "tools": map[string]any{"x": map[string]any{}}})

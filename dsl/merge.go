@@ -6,7 +6,7 @@ import (
 )
 
 // An object that allOf puts together of parts is one type in Go where no two parts
-// describe the same member: its schema is then written as one. Elsewhere the
+// describe the same member differently: its schema is then written as one. Elsewhere the
 // parts are held against the value one by one.
 
 // mergeAll writes the schemas of the file anew that allOf puts together.
@@ -185,10 +185,13 @@ func (n *node) clone() *node {
 	return &own
 }
 
-// addMembers adds members; it reports false where one is there already, or says too
+// addMembers adds members; it reports false where one is there already and says something else, or says too
 // little for a field.
 func (w *merge) addMembers(properties *node) bool {
 	for _, e := range properties.pairs {
+		if w.taken[e.name] && w.members.get(e.name).says(e.val) {
+			continue
+		}
 		if w.taken[e.name] || e.val.kind != nodeMap || e.val.get("description") == nil && e.val.get("$ref") == nil || len(w.members.pairs) == maxProperties {
 			return false
 		}
@@ -196,6 +199,22 @@ func (w *merge) addMembers(properties *node) bool {
 		w.members.add(e)
 	}
 	return true
+}
+
+// says reports whether two values are the same, wherever they stand.
+func (n *node) says(other *node) bool {
+	if n == nil || n.kind == nodeBad || n.kind != other.kind || n.text != other.text || len(n.items) != len(other.items) || len(n.pairs) != len(other.pairs) {
+		return false
+	}
+	for i, item := range n.items {
+		if !item.says(other.items[i]) {
+			return false
+		}
+	}
+	return !slices.ContainsFunc(n.pairs, func(e pair) bool {
+		of := other.get(e.name)
+		return e.twin || of == nil || !e.val.says(of)
+	})
 }
 
 func (w *merge) addRequired(list *node) {

@@ -3,7 +3,9 @@ package dsl
 import (
 	"cmp"
 	"go/token"
+	"go/types"
 	"slices"
+	"strings"
 )
 
 // WithPatterns makes Parse check every pattern with check, which returns what is
@@ -94,15 +96,40 @@ func (p *parser) version(n *node) {
 
 func (p *parser) packageName(n *node) string {
 	name, ok := p.text(n, "package")
-	switch {
-	case !ok:
-	case token.IsKeyword(name):
-		p.report(n.pos, "choose another name, such as "+name+"tools", "package: %s is a Go keyword", quote(name))
-	case !token.IsIdentifier(name) || name == "_" || len(name) > maxName:
-		p.report(n.pos, "use lower-case letters and digits, such as filetools", "package: %s is not a Go package name", quote(name))
+	if !ok {
+		return name
+	}
+	if why := PackageFault(name); why != "" {
+		hint := "use lower-case letters and digits, such as filetools"
+		if own := strings.TrimRight(strings.TrimSuffix(name, "_test"), "_"); token.IsIdentifier(own+"tools") && len(own) < maxName-len("tools") {
+			hint = "choose another name, such as " + own + "tools"
+		}
+		p.report(n.pos, hint, "package: %s %s", quote(name), why)
 	}
 	return name
 }
+
+// PackageFault says why the package of tools cannot have a name; empty when it can. A program of one package may have them in its
+// package main.
+func PackageFault(name string) string {
+	switch {
+	case token.IsKeyword(name):
+		return "is a Go keyword"
+	case !token.IsIdentifier(name) || name == "_" || len(name) > maxName:
+		return "is not a Go package name"
+	case strings.HasSuffix(name, "_test"):
+		return "ends as the packages of tests do"
+	case slices.Contains(unusablePackages, name):
+		return "means something else to Go"
+	case types.Universe.Lookup(name) != nil:
+		return "is a predeclared name of Go"
+	}
+	return ""
+}
+
+// unusablePackages are the names of packages that Go reads otherwise: no file can import init, and the go command does not build the files of
+// documentation.
+var unusablePackages = []string{"init", "documentation"}
 
 // parseTypes reads the shared schemas.
 func (p *parser) parseTypes(n *node, f *File) {

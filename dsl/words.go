@@ -3,6 +3,7 @@ package dsl
 import (
 	"encoding/json"
 	"go/token"
+	"go/types"
 	"slices"
 	"strings"
 
@@ -135,13 +136,13 @@ func packageSchema() *jsonschema.Schema {
 	// Go's letters and digits, and all else that is not ASCII: classes of Unicode are
 	// not in every validator's patterns.
 	s := textLike("^[^\\x00-@\\[-^`{-\\x7f][^\\x00-/:-@\\[-^`{-\\x7f]{0,63}$")
-	var keywords []string
+	taken := append(types.Universe.Names(), unusablePackages...)
 	for t := range token.TILDE {
 		if t.IsKeyword() {
-			keywords = append(keywords, t.String())
+			taken = append(taken, t.String())
 		}
 	}
-	s.Not = oneWord(list(append(keywords, "_"))...)
+	s.Not = anyOf(oneWord(list(append(taken, "_"))...), textLike("_test$"))
 	return s
 }
 

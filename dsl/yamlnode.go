@@ -123,12 +123,12 @@ func (p *parser) syntaxError(text string, err error) {
 	line := p.src.lines[pos.Line-1]
 	pos.Col += len(line) - len(strings.TrimLeft(line, " "))
 	hint := "look at this line and the ones beside it"
-	switch mark := question(line); {
+	switch mark := question(p.src.lines[pos.Line-1:]); {
 	case what == "did not find expected key", what == "did not find expected '-' indicator":
 		hint = "indent it as far as those beside it"
-	case strings.HasPrefix(what, "did not find expected ','") && mark > 0:
+	case strings.HasPrefix(what, "did not find expected ','") && mark.Line > 0:
 		hint = `quote a text that contains "?" inside of {} or []`
-		pos.Col = mark
+		pos.Line, pos.Col = pos.Line+mark.Line-1, mark.Col
 	case strings.Contains(what, "mapping values are not allowed"):
 		hint = `indent the line as far as those beside it, or quote a text that contains ": "`
 	case strings.Contains(what, "cannot start any token") && strings.Contains(line, "\t"):
@@ -140,30 +140,43 @@ func (p *parser) syntaxError(text string, err error) {
 	p.report(pos, hint, "not valid YAML: %s", what)
 }
 
-// question returns the column of a question mark in a text without quotes, inside of {} or [] and behind other
-// characters of it; 0 for none.
-func question(line string) int {
+// question returns the place of a question mark in a text without quotes, inside of the {} or [] that begin in the first of lines, and
+// behind other characters of it; the zero value for none. The first line is line 1.
+func question(lines []string) Pos {
 	var quoted rune
-	before, col, inside := ' ', 0, false
-	for _, r := range line {
-		col++
-		switch {
-		case quoted != 0:
-			if r == quoted {
-				quoted = 0
+	escaped, depth, behind := false, 0, ' ' // behind is the last character that is no blank
+	for i, line := range lines {
+		before := ' '
+		for col, r := range []rune(line) {
+			switch {
+			case quoted != 0:
+				if r == quoted && !escaped {
+					quoted = 0
+				}
+				escaped = quoted == '"' && r == '\\' && !escaped
+			case (r == '"' || r == '\'') && strings.ContainsRune(" ,:{[", before):
+				quoted = r
+			case r == '#' && before == ' ':
+				line = "" // the rest is a comment
+			case r == '?' && depth > 0 && !strings.ContainsRune("{[,", behind):
+				return Pos{Line: i + 1, Col: col + 1}
+			case r == '{' || r == '[':
+				depth++
+			case r == '}' || r == ']':
+				depth--
 			}
-		case (r == '"' || r == '\'') && strings.ContainsRune(" ,:{[", before):
-			quoted = r
-		case r == '#' && before == ' ':
-			return 0
-		case r == '?' && inside && !strings.ContainsRune("{[,", before):
-			return col
-		case r == '{' || r == '[':
-			inside = true
+			if line == "" {
+				break
+			}
+			if before = r; r != ' ' && r != '\t' {
+				behind = r
+			}
 		}
-		before = r
+		if depth <= 0 && quoted == 0 {
+			return Pos{}
+		}
 	}
-	return 0
+	return Pos{}
 }
 
 // indentedByTab finds the tab that the YAML reader met in the indentation of a

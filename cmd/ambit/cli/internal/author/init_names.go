@@ -9,12 +9,12 @@ import (
 	"path"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 
 	modpath "golang.org/x/mod/module"
 
 	"github.com/ambit-tools/ambit/cmd/ambit/cli/internal/cmdutil"
+	"github.com/ambit-tools/ambit/dsl"
 )
 
 // goReserves are first elements of module paths that the go command reads otherwise.
@@ -110,10 +110,9 @@ func executableName(modulePath string) string {
 
 var packageName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]*$`)
 
-// special reports whether Go gives a package or a folder of this name a meaning: no program imports main and init, and
-// the files of documentation are not built.
+// special reports whether Go gives a package or a folder of this name a meaning: no program imports main.
 func special(pkg string) bool {
-	return slices.Contains([]string{"main", "init", "documentation"}, pkg) || reserved.MatchString(strings.ToLower(pkg))
+	return pkg == "main" || dsl.PackageFault(pkg) != "" || reserved.MatchString(strings.ToLower(pkg))
 }
 
 // refusePackage refuses a package name with which the application could not be built,
@@ -128,8 +127,8 @@ func (a *application) refusePackage() error {
 		return bad("is no name of a Go package that can be a folder", hint)
 	case len(a.Package) > maxName:
 		return bad("is too long", hint)
-	case strings.HasSuffix(a.Package, "_test"):
-		return bad("ends as the packages of tests do", hint)
+	case dsl.PackageFault(a.Package) != "":
+		return bad(dsl.PackageFault(a.Package), hint)
 	case special(a.Package):
 		return bad("means something else to Go", hint)
 	}
