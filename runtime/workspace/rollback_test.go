@@ -79,6 +79,38 @@ func (b *bench) plant(t tree) {
 	}
 }
 
+// TestDirectoryInThePlaceOfAFile: a path below a file is nowhere, whether the file is what was there before or what another writer
+// has put there.
+//
+// SEMANTICS 2.1.6, 4.20.3
+func TestDirectoryInThePlaceOfAFile(t *testing.T) {
+	for _, restart := range []bool{false, true} {
+		b := newBench(t)
+		b.put("d", "before")
+		b.put("e/x", "before")
+		ctx, tx := b.begin()
+		require.NoError(t, b.ws.Remove(ctx, "d"))
+		require.NoError(t, b.ws.Mkdir(ctx, "d", 0o755))
+		require.NoError(t, b.ws.WriteFile(ctx, "d/x", []byte("after"), 0o600))
+		require.NoError(t, b.ws.WriteFile(ctx, "e/x", []byte("after"), 0o600))
+		require.NoError(t, os.RemoveAll(filepath.Join(b.dir, "e")))
+		b.put("e", "theirs")
+		roll := func() error { return tx.Rollback(t.Context()) }
+		if restart {
+			b.open()
+			roll = func() error { return b.ws.Settle(t.Context(), workspace.Key{Session: "s", Call: "1"}, false) }
+		}
+		var drift *workspace.DriftError
+		require.ErrorAs(t, roll(), &drift)
+		assert.Equal(t, []string{"e/x"}, drift.Paths)
+		assert.Equal(t, "before", b.text("d"))
+		assert.Equal(t, "theirs", b.text("e"))
+		snapshot, err := b.ws.Snapshot(t.Context(), "d/x")
+		require.NoError(t, err)
+		assert.Equal(t, workspace.KindAbsent, snapshot[0].Kind)
+	}
+}
+
 // SEMANTICS 4.20.3
 func TestDrift(t *testing.T) {
 	for _, restart := range []bool{false, true} {

@@ -43,17 +43,22 @@ func (d dir) Stat() (fs.FileInfo, error)                { return d.root.Stat("."
 func (d dir) Close() error                              { return d.root.Close() }
 
 func (d dir) Sub(name string) (Dir, error) {
+	there, err := d.root.Lstat(name)
+	switch {
+	case err != nil:
+		return nil, err
+	case there.Mode()&fs.ModeSymlink != 0:
+		return nil, &fs.PathError{Op: "open", Path: name, Err: ErrLink} // where it leads does not matter
+	case !there.IsDir(): // OpenRoot waits for a writer of a pipe, and its error for a file is none of package syscall
+		return nil, &fs.PathError{Op: "open", Path: name, Err: syscall.ENOTDIR}
+	}
 	root, err := d.root.OpenRoot(name)
 	if err != nil {
-		if there, lookErr := d.root.Lstat(name); lookErr == nil && there.Mode()&fs.ModeSymlink != 0 {
-			err = &fs.PathError{Op: "open", Path: name, Err: ErrLink} // where it leads does not matter
-		}
 		return nil, err
 	}
 	// The directory is open already: a link that takes its place now changes
 	// nothing any more, and one that was there before is another file than it.
-	there, err := d.root.Lstat(name)
-	if err != nil {
+	if there, err = d.root.Lstat(name); err != nil {
 		return nil, errors.Join(err, root.Close())
 	}
 	opened, err := root.Stat(".")
