@@ -27,6 +27,10 @@ var links = []struct {
 		"dsl/yamldoc", "gopkg.in/yaml.v3", "github.com/invopop/jsonschema", "github.com/wk8/go-ordered-map/v2", "github.com/mailru/easyjson/...",
 		"github.com/bahlo/generic-list-go", "github.com/buger/jsonparser", "go.yaml.in/yaml/v4", "runtime/operator", "runtime/wire/...", "runtime/process/...", "runtime/rules/...",
 	}},
+	{"runtime/archive", "whoever reads a segment needs no database", []string{
+		"runtime", "runtime/audit", "runtime/operator", "runtime/wire/...", "runtime/rules", "runtime/consent", "runtime/journal", "runtime/process/...", "runtime/internal/...", "internal/location",
+		"golang.org/x/mod/...", "github.com/klauspost/compress/...",
+	}},
 	{"runtime/isolate", "the shim of a box is this program, started anew for each command", []string{"runtime/process", "runtime/isolate/internal/...", "golang.org/x/sys/..."}},
 }
 

@@ -8,13 +8,13 @@ import (
 
 	"golang.org/x/mod/sumdb/tlog"
 
+	"github.com/ambit-tools/ambit/runtime/archive"
 	"github.com/ambit-tools/ambit/runtime/audit"
-	"github.com/ambit-tools/ambit/runtime/segment"
 	"github.com/ambit-tools/ambit/runtime/sqlite"
 )
 
-// archive writes all entries that a checkpoint proves to a segment.
-func archive(ctx context.Context, m made) (_ figures, err error) {
+// writeSegment writes all entries that a checkpoint proves to a segment.
+func writeSegment(ctx context.Context, m made) (_ figures, err error) {
 	r, err := sqlite.OpenReader(m.path)
 	if err != nil {
 		return nil, err
@@ -33,13 +33,13 @@ func archive(ctx context.Context, m made) (_ figures, err error) {
 		return nil, errors.New("no checkpoint proves an entry")
 	}
 	last := proofs[len(proofs)-1]
-	h := segment.Header{Origin: verifier.Name(), First: 1, Last: last.Size, Before: []tlog.Hash{}, Root: last.Root, Note: string(last.Note)}
+	h := archive.Header{Origin: verifier.Name(), First: 1, Last: last.Size, Before: []tlog.Hash{}, Root: last.Root, Note: string(last.Note)}
 	if h.Store, err = r.ID(ctx); err != nil {
 		return nil, err
 	}
 	to := m.path + ".segment"
 	began := time.Now()
-	info, err := segment.Write(ctx, to, h, r)
+	info, err := archive.WriteFile(ctx, to, h, r)
 	took := time.Since(began)
 	return figures{"seconds": took.Seconds(), "bytes": float64(info.Bytes) / float64(m.calls)}, errors.Join(err, os.Remove(to))
 }

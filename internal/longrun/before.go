@@ -67,7 +67,7 @@ func (r *rig) against(ctx context.Context, commit string) (bars []bar, err error
 const noise = 1.1
 
 // stub is archive.go where there are no segments: no child measures them.
-const stub = "package main\n\nvar archive measurement\n"
+const stub = "package main\n\nvar writeSegment measurement\n"
 
 // copySources copies the files of this program to an earlier commit, but for its tests.
 func copySources(from, to string) error {

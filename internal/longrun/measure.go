@@ -27,7 +27,7 @@ type measurement func(ctx context.Context, m made) (figures, error)
 // measurements are those of children by name.
 var measurements = map[string]measurement{
 	"generate": func(ctx context.Context, m made) (figures, error) { return figures{}, generate(ctx, m) },
-	"start":    start, "session": session, "export": export, "durable": durable, "archive": archive,
+	"start":    start, "session": session, "export": export, "durable": durable, "archive": writeSegment,
 }
 
 // start opens a store and recovers an executor: how long that takes, and the heap that is left after it.

@@ -18,13 +18,30 @@ import (
 	"github.com/ambit-tools/ambit/runtime/internal/disk"
 	"github.com/ambit-tools/ambit/runtime/internal/history"
 	"github.com/ambit-tools/ambit/runtime/journal"
-	"github.com/ambit-tools/ambit/runtime/segment"
-	"github.com/ambit-tools/ambit/runtime/sqlite"
 )
+
+// A Store is a journal whose first entries may be in segments. A store of runtime/sqlite is one.
+type Store interface {
+	journal.Journal
+	audit.Lister[journal.SignedCheckpoint]
+
+	// ID returns the id that segments name the store by.
+	ID(ctx context.Context) (string, error)
+	// Head returns how many entries the journal has, with those that were archived.
+	Head(ctx context.Context) (uint64, error)
+	// Segments returns the segments that have entries which the store has not, in their order.
+	Segments(ctx context.Context) ([]journal.Segment, error)
+	// Archive records a segment, and removes its entries, in one transaction. An error says that neither was done.
+	Archive(ctx context.Context, s journal.Segment) error
+	// Doubt makes Archive fail until the store is opened again, for an error of the disk with the segments.
+	Doubt(err error)
+	// Sweep removes what a crash has left of an earlier Archive.
+	Sweep(ctx context.Context) error
+}
 
 // A Config says what Write archives. Those up to To are required.
 type Config struct {
-	Store    *sqlite.Store
+	Store    Store
 	Verifier note.Verifier // of the audit log of the store
 	Notes    [][]byte      // that were anchored
 	Before   time.Time     // entries of that time and later stay, and all from after Now
@@ -100,7 +117,7 @@ func Write(ctx context.Context, cfg *Config) (*Done, error) {
 	if err != nil {
 		return nil, err
 	}
-	err = cfg.Store.Archive(ctx, sqlite.Segment{First: h.First, Last: h.Last, File: a.to, Digest: info.Digest})
+	err = cfg.Store.Archive(ctx, journal.Segment{First: h.First, Last: h.Last, File: a.to, Digest: info.Digest})
 	if err != nil {
 		return nil, err
 	}
@@ -134,7 +151,7 @@ type archiving struct {
 	dir    disk.Dir // with the file
 	to     string
 	folder bool // to is dir: the file is named by its entries
-	header segment.Header
+	header Header
 	fit    []audit.Proof // checkpoints at which the segment may end
 	held   string        // what holds back later ones
 
@@ -145,23 +162,23 @@ type archiving struct {
 }
 
 // write writes the segment, or takes over one that was written before.
-func (a *archiving) write(ctx context.Context) (segment.Info, error) {
-	info, err := segment.WriteOn(ctx, a.dir, a.to, a.header, a.Store)
+func (a *archiving) write(ctx context.Context) (Info, error) {
+	info, err := WriteFileOn(ctx, a.dir, a.to, a.header, a.Store)
 	if taken := err; errors.Is(err, fs.ErrExist) {
 		if info, err = a.adopt(ctx); err != nil {
 			err = errors.Join(taken, err)
 		}
 	}
-	if errors.Is(err, segment.ErrFolder) {
+	if errors.Is(err, ErrFolder) {
 		a.Store.Doubt(err)
 	}
 	return info, err
 }
 
-// adopt proves a segment that is there, and makes its name durable, if it has the entries to archive. It returns what segment.Write would
+// adopt proves a segment that is there, and makes its name durable, if it has the entries to archive. It returns what WriteFile would
 // have.
-func (a *archiving) adopt(ctx context.Context) (info segment.Info, err error) {
-	f, err := segment.OpenOn(a.dir, a.to)
+func (a *archiving) adopt(ctx context.Context) (info Info, err error) {
+	f, err := OpenOn(a.dir, a.to)
 	if err != nil {
 		return info, err
 	}
@@ -175,12 +192,12 @@ func (a *archiving) adopt(ctx context.Context) (info segment.Info, err error) {
 	}
 	size, err := a.dir.Lstat(filepath.Base(a.to))
 	if err == nil {
-		err = segment.Keep(a.dir) // a crash may have come between the name and its sync
+		err = keep(a.dir) // a crash may have come between the name and its sync
 	}
 	if err != nil {
 		return info, err
 	}
-	return segment.Info{Bytes: size.Size(), Digest: f.Digest()}, nil
+	return Info{Bytes: size.Size(), Digest: f.Digest()}, nil
 }
 
 // last returns the checkpoint at which the segment ends: the largest one, or, where a crash has left a segment that begins
@@ -194,7 +211,7 @@ func (a *archiving) last() *audit.Proof {
 		if a.folder && !strings.HasPrefix(name, fmt.Sprintf("%012d-", a.header.First)) {
 			continue
 		}
-		f, err := segment.OpenOn(a.dir, name)
+		f, err := OpenOn(a.dir, name)
 		if err != nil {
 			continue // it is not there, or Write refuses it by its name
 		}
@@ -217,7 +234,7 @@ func (a *archiving) end(p *audit.Proof) {
 }
 
 // begin makes the segment begin after the last one.
-func (a *archiving) begin(proofs []audit.Proof, segments []sqlite.Segment) error {
+func (a *archiving) begin(proofs []audit.Proof, segments []journal.Segment) error {
 	a.header.First, a.header.Before = 1, []tlog.Hash{}
 	if len(segments) == 0 {
 		return nil

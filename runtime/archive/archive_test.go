@@ -21,7 +21,6 @@ import (
 	"github.com/ambit-tools/ambit/runtime/internal/history"
 	"github.com/ambit-tools/ambit/runtime/journal"
 	"github.com/ambit-tools/ambit/runtime/rules"
-	"github.com/ambit-tools/ambit/runtime/segment"
 	"github.com/ambit-tools/ambit/runtime/sqlite"
 )
 
@@ -167,16 +166,16 @@ func verified(t *testing.T, a *app, files ...string) audit.Report {
 	require.NoError(t, err)
 	defer func() { require.NoError(t, r.Close()) }()
 	var from audit.Reader = r
-	var open []*segment.File
+	var open []*archive.File
 	for _, name := range files {
-		f, err := segment.Open(name)
+		f, err := archive.Open(name)
 		require.NoError(t, err)
 		defer func() { require.NoError(t, f.Close()) }()
 		require.NoError(t, f.Signed(a.verifier))
 		open = append(open, f)
 	}
 	if len(open) > 0 {
-		from, err = segment.Join(r, open...)
+		from, err = archive.Join(r, open...)
 		require.NoError(t, err)
 	}
 	notes, err := a.notes()
@@ -312,7 +311,7 @@ func TestAFolderThatIsNotDurable(t *testing.T) {
 	}
 
 	_, err = a.archive(ctx, in, late, time.Time{})
-	require.ErrorIs(t, err, segment.ErrFolder)
+	require.ErrorIs(t, err, archive.ErrFolder)
 	require.ErrorIs(t, err, folder.err)
 	files, err := os.ReadDir(in)
 	require.NoError(t, err)

@@ -11,12 +11,11 @@ import (
 
 	"github.com/ambit-tools/ambit/runtime/internal/disk"
 	"github.com/ambit-tools/ambit/runtime/journal"
-	"github.com/ambit-tools/ambit/runtime/sqlite"
 )
 
 // A Deletion says what Delete deletes. All is required.
 type Deletion struct {
-	Store  *sqlite.Store
+	Store  Store
 	Before time.Time // segments whose last entry is from that time or later stay
 	Reason string    // for the journal
 
@@ -50,7 +49,7 @@ func Delete(ctx context.Context, d *Deletion) error {
 }
 
 // one deletes the file of a segment, if it is there and old enough. It reports whether the next segment may be old enough too.
-func (d *Deletion) one(ctx context.Context, s *sqlite.Segment) (more bool, err error) {
+func (d *Deletion) one(ctx context.Context, s *journal.Segment) (more bool, err error) {
 	last, err := entryIn(ctx, s, s.Last, "it")
 	if errors.Is(err, fs.ErrNotExist) {
 		return true, nil // it was deleted, or moved away

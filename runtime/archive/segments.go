@@ -8,15 +8,13 @@ import (
 
 	"github.com/ambit-tools/ambit/runtime/internal/disk"
 	"github.com/ambit-tools/ambit/runtime/journal"
-	"github.com/ambit-tools/ambit/runtime/segment"
-	"github.com/ambit-tools/ambit/runtime/sqlite"
 )
 
 // Segments reads the entries that were archived from a store, from the files to which they went. It implements [journal.Segments].
 //
 // It believes no file that is not the one which the store has the digest of, and opens a file for each read: calls whose entries are archived
 // are seldom asked for.
-type Segments struct{ Store *sqlite.Store }
+type Segments struct{ Store Store }
 
 // Entries returns the entries at some positions. The error wraps fs.ErrNotExist where the file is not there any more.
 func (s Segments) Entries(ctx context.Context, seqs ...uint64) ([]journal.Entry, error) {
@@ -26,7 +24,7 @@ func (s Segments) Entries(ctx context.Context, seqs ...uint64) ([]journal.Entry,
 	}
 	list := make([]journal.Entry, 0, len(seqs))
 	for _, seq := range seqs {
-		e, err := read(ctx, segments, seq)
+		e, err := entryOfSegments(ctx, segments, seq)
 		if err != nil {
 			return nil, err
 		}
@@ -36,7 +34,7 @@ func (s Segments) Entries(ctx context.Context, seqs ...uint64) ([]journal.Entry,
 }
 
 // read returns an entry.
-func read(ctx context.Context, segments []sqlite.Segment, seq uint64) (journal.Entry, error) {
+func entryOfSegments(ctx context.Context, segments []journal.Segment, seq uint64) (journal.Entry, error) {
 	for i := range segments {
 		if s := &segments[i]; s.First <= seq && seq <= s.Last {
 			return entryIn(ctx, s, seq, strconv.Quote(s.File))
@@ -46,8 +44,8 @@ func read(ctx context.Context, segments []sqlite.Segment, seq uint64) (journal.E
 }
 
 // entryIn returns an entry of a segment, of the file that the store has archived alone. An error calls the file as it is named.
-func entryIn(ctx context.Context, s *sqlite.Segment, seq uint64, named string) (e journal.Entry, err error) {
-	f, err := open(ctx, s.File)
+func entryIn(ctx context.Context, s *journal.Segment, seq uint64, named string) (e journal.Entry, err error) {
+	f, err := openSegment(ctx, s.File)
 	if err != nil {
 		return e, err
 	}
@@ -65,10 +63,10 @@ func entryIn(ctx context.Context, s *sqlite.Segment, seq uint64, named string) (
 	return list[0], nil
 }
 
-// open opens a segment.
-func open(ctx context.Context, path string) (*segment.File, error) {
+// openSegment opens a segment.
+func openSegment(ctx context.Context, path string) (*File, error) {
 	if dir := disk.Of(ctx); dir != nil {
-		return segment.OpenOn(dir, path)
+		return OpenOn(dir, path)
 	}
-	return segment.Open(path)
+	return Open(path)
 }

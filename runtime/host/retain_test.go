@@ -18,7 +18,6 @@ import (
 	"github.com/ambit-tools/ambit/runtime/audit"
 	"github.com/ambit-tools/ambit/runtime/host"
 	"github.com/ambit-tools/ambit/runtime/journal"
-	"github.com/ambit-tools/ambit/runtime/segment"
 )
 
 // TestAHostRetains: a host that goes on archives what is old, verifies it, and deletes segments with a record in the audit log.
@@ -43,7 +42,7 @@ func TestAHostRetains(t *testing.T) {
 	id, err := h.Store.ID(t.Context())
 	require.NoError(t, err)
 	assert.Equal(t, filepath.Join(dir, "archive", fmt.Sprintf("%012d-%012d-%s.segment", 1, segments[0].Last, id[:8])), segments[0].File)
-	f, err := segment.Open(segments[0].File)
+	f, err := archive.Open(segments[0].File)
 	require.NoError(t, err)
 	require.NoError(t, f.Close())
 	require.Equal(t, runtime.Completed, execute(t, h, "after", "Shopping").Kind)

@@ -47,6 +47,19 @@ func (e *ArchivedError) Error() string {
 	return fmt.Sprintf("the entries up to %d are archived, and entry %d in the segment %q: read it there", e.Last, e.Seq, e.Segment)
 }
 
+// A Segment is a file to which entries of a journal were archived.
+type Segment struct {
+	First, Last uint64   // its entries
+	File        string   // its name when it was written
+	Digest      [32]byte // of its header and its index
+}
+
+// A SignedCheckpoint is a signed statement about the first entries of a journal.
+type SignedCheckpoint struct {
+	Size uint64 // how many entries
+	Note []byte
+}
+
 // Segments has entries that were archived from a journal, without private values. It is safe for concurrent use.
 type Segments interface {
 	// Entries returns the entries at some positions, in the order of these. The error says which it has not, and why.

@@ -26,7 +26,7 @@ var ErrPinned = errors.New("something that is open needs entries that were to be
 // After a crash the store has either the entries and no such segment, or the segment. The rows are
 // deleted thereafter, many at a time, and what a crash leaves of them by the next Archive or [Store.Sweep]. The file
 // keeps its size: what is appended later uses the room.
-func (s *Store) Archive(ctx context.Context, seg Segment) error {
+func (s *Store) Archive(ctx context.Context, seg journal.Segment) error {
 	var err error
 	if why := s.doubt.Load(); why != nil {
 		err = fmt.Errorf("nothing more is archived until the store is opened again: %w", *why)
@@ -54,7 +54,7 @@ func (s *Store) Archive(ctx context.Context, seg Segment) error {
 func (s *Store) Doubt(err error) { s.doubt.CompareAndSwap(nil, &err) }
 
 // archive moves the lower end, inside a transaction.
-func (w *writer) archive(seg *Segment) error {
+func (w *writer) archive(seg *journal.Segment) error {
 	switch {
 	case seg.First != w.archived+1 || seg.Last < seg.First:
 		return refusal{fmt.Errorf("entry %d is the first that is not archived: %w", w.archived+1, journal.ErrConflict)}

@@ -81,7 +81,7 @@ func (a *archiving) use(s *sqlite.Store) {
 		if s.SaveCheckpoint(ctx, size, []byte("note")) != nil {
 			return
 		}
-		if s.Archive(ctx, sqlite.Segment{First: a.archived + 1, Last: size, File: fmt.Sprint(size)}) != nil {
+		if s.Archive(ctx, journal.Segment{First: a.archived + 1, Last: size, File: fmt.Sprint(size)}) != nil {
 			a.tried = size
 			return
 		}

@@ -46,7 +46,7 @@ func archivable(t *testing.T, path string) *sqlite.Store {
 }
 
 // firstArchive is the segment of the first entries of archivable.
-var firstArchive = sqlite.Segment{First: 1, Last: archivedLast, File: "archive/1.segment", Digest: [32]byte{7}}
+var firstArchive = journal.Segment{First: 1, Last: archivedLast, File: "archive/1.segment", Digest: [32]byte{7}}
 
 // archived makes a store whose first entries are archived, and closes it. older is a copy of it from before.
 func archived(t *testing.T) (path, older string) {
@@ -70,7 +70,7 @@ type archivedReader interface {
 	Read(ctx context.Context, after uint64, limit int) ([]journal.Entry, error)
 	Call(ctx context.Context, key journal.CallKey) ([]journal.Entry, error)
 	Entries(ctx context.Context, seqs ...uint64) ([]journal.Entry, error)
-	Segments(ctx context.Context) ([]sqlite.Segment, error)
+	Segments(ctx context.Context) ([]journal.Segment, error)
 }
 
 // wantArchived holds what is read to a lower end.
@@ -107,7 +107,7 @@ func wantArchived(t *testing.T, j archivedReader) {
 	require.Empty(t, list)
 	segments, err := j.Segments(t.Context())
 	require.NoError(t, err)
-	require.Equal(t, []sqlite.Segment{firstArchive}, segments)
+	require.Equal(t, []journal.Segment{firstArchive}, segments)
 }
 
 // TestArchive: what is archived is gone, and what is left goes on and proves itself.
@@ -149,14 +149,14 @@ func TestArchive(t *testing.T) {
 func TestWhatIsNotArchived(t *testing.T) {
 	s := archivable(t, filepath.Join(t.TempDir(), "store"))
 	for what, c := range map[string]struct {
-		seg  sqlite.Segment
+		seg  journal.Segment
 		want string
 	}{
-		"a gap":            {sqlite.Segment{First: 2, Last: 24}, "entry 1 is the first that is not archived"},
-		"nothing":          {sqlite.Segment{First: 1}, "entry 1 is the first that is not archived"},
-		"no checkpoint":    {sqlite.Segment{First: 1, Last: 23}, "there is no checkpoint of 23 entries"},
-		"everything":       {sqlite.Segment{First: 1, Last: 40}, "the store has 40 entries, of which the last stays"},
-		"a call that runs": {sqlite.Segment{First: 1, Last: 32}, "a call that has not ended begins at entry 29"},
+		"a gap":            {journal.Segment{First: 2, Last: 24}, "entry 1 is the first that is not archived"},
+		"nothing":          {journal.Segment{First: 1}, "entry 1 is the first that is not archived"},
+		"no checkpoint":    {journal.Segment{First: 1, Last: 23}, "there is no checkpoint of 23 entries"},
+		"everything":       {journal.Segment{First: 1, Last: 40}, "the store has 40 entries, of which the last stays"},
+		"a call that runs": {journal.Segment{First: 1, Last: 32}, "a call that has not ended begins at entry 29"},
 	} {
 		err := s.Archive(t.Context(), c.seg)
 		require.ErrorContains(t, err, c.want, what)
@@ -170,7 +170,7 @@ func TestWhatIsNotArchived(t *testing.T) {
 	require.NoError(t, s.Archive(t.Context(), firstArchive))
 	require.ErrorIs(t, s.Archive(t.Context(), firstArchive), journal.ErrConflict)
 	require.NoError(t, s.SaveCheckpoint(t.Context(), 28, []byte("note")))
-	require.NoError(t, s.Archive(t.Context(), sqlite.Segment{First: 25, Last: 28, File: "2"}))
+	require.NoError(t, s.Archive(t.Context(), journal.Segment{First: 25, Last: 28, File: "2"}))
 	segments, err := s.Segments(t.Context())
 	require.NoError(t, err)
 	require.Len(t, segments, 2)
@@ -191,7 +191,7 @@ func TestForgedArchives(t *testing.T) {
 	copyStore(t, path, older)
 	s := open(t, older)
 	require.NoError(t, s.SaveCheckpoint(t.Context(), 28, []byte("note")))
-	require.NoError(t, s.Archive(t.Context(), sqlite.Segment{First: 25, Last: 28}))
+	require.NoError(t, s.Archive(t.Context(), journal.Segment{First: 25, Last: 28}))
 	require.NoError(t, s.Close())
 	row := func(last int) string {
 		return fmt.Sprintf("INSERT OR REPLACE INTO segment SELECT %d, CAST(replace(CAST(data AS TEXT), '\"last\":24', '\"last\":%d') AS BLOB), mac FROM segment", last, last)

@@ -7,14 +7,9 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/ambit-tools/ambit/runtime/journal"
 	"github.com/ambit-tools/ambit/runtime/sqlite/internal/chain"
 )
-
-// A Checkpoint is a signed statement about the first entries of the journal.
-type Checkpoint struct {
-	Size uint64 // how many entries
-	Note []byte
-}
 
 // SaveCheckpoint stores a checkpoint, and the head of the store in its keys file.
 // It replaces one of the same size. The chain of authenticators can begin at it.
@@ -64,25 +59,25 @@ func (w *writer) tailAt(seq uint64) (m chain.MAC, err error) {
 
 // Checkpoints returns all checkpoints, the smallest first. The error is [ErrForged]
 // when an owner of the store did not write one of them.
-func (r *reader) Checkpoints(ctx context.Context) ([]Checkpoint, error) {
+func (r *reader) Checkpoints(ctx context.Context) ([]journal.SignedCheckpoint, error) {
 	return r.checkpoints(ctx, "SELECT size, note, tail, mac FROM checkpoint ORDER BY size")
 }
 
 // RecentCheckpoints returns the checkpoints of at most size entries, the largest first, and no more than
 // most. It reads no others. The error is that of Checkpoints.
-func (r *reader) RecentCheckpoints(ctx context.Context, size uint64, most int) ([]Checkpoint, error) {
+func (r *reader) RecentCheckpoints(ctx context.Context, size uint64, most int) ([]journal.SignedCheckpoint, error) {
 	return r.checkpoints(ctx, "SELECT size, note, tail, mac FROM checkpoint WHERE size <= ? ORDER BY size DESC LIMIT ?",
 		int64(min(size, math.MaxInt64)), max(most, 0))
 }
 
 // checkpoints returns the checkpoints of a query.
-func (r *reader) checkpoints(ctx context.Context, query string, args ...any) (list []Checkpoint, err error) {
+func (r *reader) checkpoints(ctx context.Context, query string, args ...any) (list []journal.SignedCheckpoint, err error) {
 	var c *chain.Chain
 	if r.secret != nil {
 		c = chain.New(r.secret)
 	}
 	err = r.rows(ctx, func(rows *sql.Rows) error {
-		var p Checkpoint
+		var p journal.SignedCheckpoint
 		var tail, stored []byte
 		err := rows.Scan(&p.Size, &p.Note, &tail, &stored)
 		if err == nil && c != nil && !c.Holds(p.Size, p.Note, tail, stored) {

@@ -13,25 +13,18 @@ import (
 // lowerEnd is the condition of entries that are not archived.
 const lowerEnd = "e.seq > (SELECT coalesce(max(last), 0) FROM segment)"
 
-// A Segment is a file to which entries were archived.
-type Segment struct {
-	First, Last uint64 // its entries
-	File        string // its name when it was written
-	Digest      [chain.Size]byte
-}
-
 // Segments returns the segments that have entries which the store has not, in their order. With keys the
 // error is [ErrForged] when an owner of the store did not write them.
-func (r *reader) Segments(ctx context.Context) ([]Segment, error) {
+func (r *reader) Segments(ctx context.Context) ([]journal.Segment, error) {
 	rows, err := r.segments(ctx, "SELECT last, data, mac FROM segment ORDER BY last")
-	list := make([]Segment, len(rows))
+	list := make([]journal.Segment, len(rows))
 	next := uint64(1)
 	for i, s := range rows {
 		if s.First != next {
 			return nil, r.badArchive(fmt.Sprintf("entry %d is in none", next))
 		}
 		next = s.Last + 1
-		list[i] = Segment{First: s.First, Last: s.Last, File: s.File, Digest: s.Digest}
+		list[i] = journal.Segment{First: s.First, Last: s.Last, File: s.File, Digest: s.Digest}
 	}
 	return list, err
 }

@@ -89,7 +89,7 @@ func TestAStoreThatIsArchivedIsLookedAtAgain(t *testing.T) {
 		if looks++; looks > 1 {
 			return nil
 		}
-		require.NoError(t, s.Archive(t.Context(), Segment{First: 1, Last: 10, File: "1.segment"}))
+		require.NoError(t, s.Archive(t.Context(), journal.Segment{First: 1, Last: 10, File: "1.segment"}))
 		return missing
 	}))
 	assert.Equal(t, 2, looks)

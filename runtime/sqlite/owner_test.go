@@ -150,7 +150,7 @@ func TestWritesOfManyKinds(t *testing.T) {
 	points, err := s.Checkpoints(t.Context())
 	require.NoError(t, err)
 	require.Len(t, points, 8)
-	assert.Equal(t, sqlite.Checkpoint{Size: 7, Note: fmt.Append(nil, n-1)}, points[7])
+	assert.Equal(t, journal.SignedCheckpoint{Size: 7, Note: fmt.Append(nil, n-1)}, points[7])
 	assert.Equal(t, uint64(n), s.Health().Head)
 	require.NoError(t, s.Check(t.Context()))
 }

@@ -70,6 +70,6 @@ func TestCallsOfAnID(t *testing.T) {
 	each()
 	low = uint64(partOf + rng.IntN(partOf))
 	require.NoError(t, s.SaveCheckpoint(t.Context(), low, []byte("note")))
-	require.NoError(t, s.Archive(t.Context(), Segment{First: 1, Last: low}))
+	require.NoError(t, s.Archive(t.Context(), journal.Segment{First: 1, Last: low}))
 	each()
 }

@@ -40,7 +40,7 @@ func used(t *testing.T, path string) (s *Store, r *Reader) {
 	require.NoError(t, s.Append(ctx, []journal.Entry{{Seq: 401, Kind: "k", Session: "s", Leaf: []byte("{}")}}))
 	require.NoError(t, s.Apply(ctx, []Write{{Key: "a", Value: []byte("b")}, {Key: "c"}}))
 	require.NoError(t, s.SaveCheckpoint(ctx, 2, []byte("note")))
-	require.NoError(t, s.Archive(ctx, Segment{First: 1, Last: 2}))
+	require.NoError(t, s.Archive(ctx, journal.Segment{First: 1, Last: 2}))
 	require.NoError(t, s.SaveCheckpoint(ctx, 401, []byte("note")))
 	require.NoError(t, s.Renew(ctx))
 	require.NoError(t, s.Erase(ctx, 1))

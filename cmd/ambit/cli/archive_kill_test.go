@@ -21,11 +21,11 @@ import (
 	"github.com/ambit-tools/ambit/cmd/ambit/cli"
 	"github.com/ambit-tools/ambit/internal/battery"
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/archive"
 	"github.com/ambit-tools/ambit/runtime/audit"
 	"github.com/ambit-tools/ambit/runtime/engine"
 	"github.com/ambit-tools/ambit/runtime/host"
 	"github.com/ambit-tools/ambit/runtime/journal"
-	"github.com/ambit-tools/ambit/runtime/segment"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
@@ -269,7 +269,7 @@ func (k *killing) whole(t *testing.T, h *host.Host) {
 	require.NoError(t, err)
 	require.Len(t, list, len(segments), "%v of %v", list, segments)
 	for _, s := range segments {
-		f, err := segment.Open(s.File)
+		f, err := archive.Open(s.File)
 		require.NoError(t, err)
 		require.Equal(t, s.Digest, [32]byte(f.Digest()))
 		require.NoError(t, errors.Join(f.Signed(verifier), f.Prove(t.Context()), f.Close()))

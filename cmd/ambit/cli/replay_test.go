@@ -19,7 +19,7 @@ import (
 	"github.com/ambit-tools/ambit/dsl"
 	"github.com/ambit-tools/ambit/gen/dynamic"
 	"github.com/ambit-tools/ambit/runtime"
-	"github.com/ambit-tools/ambit/runtime/segment"
+	"github.com/ambit-tools/ambit/runtime/archive"
 	"github.com/ambit-tools/ambit/runtime/sqlite"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
@@ -101,7 +101,7 @@ func archived(t *testing.T, store *sqlite.Store, id, name string) string {
 	}
 	root := hashes[0]
 	path := filepath.Join(t.TempDir(), name)
-	_, err = segment.Write(t.Context(), path, segment.Header{
+	_, err = archive.WriteFile(t.Context(), path, archive.Header{
 		Store: id, Origin: "test", First: 1, Last: last, Before: []tlog.Hash{}, Root: root, Note: fmt.Sprintf("test\n%d\n%v\n", last, root),
 	}, store)
 	require.NoError(t, err)

@@ -23,7 +23,6 @@ import (
 	"github.com/ambit-tools/ambit/runtime/archive"
 	"github.com/ambit-tools/ambit/runtime/audit"
 	"github.com/ambit-tools/ambit/runtime/journal"
-	"github.com/ambit-tools/ambit/runtime/segment"
 	"github.com/ambit-tools/ambit/runtime/sqlite"
 )
 
@@ -94,7 +93,7 @@ func (s *archivedStore) verify(args ...string) (code int, out string) {
 }
 
 // A relabelled reader has the entries of another one, with another word in them.
-type relabelled struct{ segment.Reader }
+type relabelled struct{ archive.Reader }
 
 // Read reads entries.
 func (r relabelled) Read(ctx context.Context, after uint64, limit int) ([]journal.Entry, error) {
@@ -120,10 +119,10 @@ func rootOf(list []journal.Entry) tlog.Hash {
 // rewritten writes the first segment anew, signed by a key of the attacker that has the name of the real one. With forged the
 // segment has other entries than the real one.
 func (s *archivedStore) rewritten(t *testing.T, to string, forged bool) {
-	f, err := segment.Open(s.segments[0])
+	f, err := archive.Open(s.segments[0])
 	require.NoError(t, err)
 	defer func() { require.NoError(t, f.Close()) }()
-	var from segment.Reader = f
+	var from archive.Reader = f
 	if forged {
 		from = relabelled{f}
 	}
@@ -138,7 +137,7 @@ func (s *archivedStore) rewritten(t *testing.T, to string, forged bool) {
 	signed, err := note.Sign(&note.Note{Text: fmt.Sprintf("%s\n%d\n%v\n", h.Origin, h.Last, h.Root)}, signer)
 	require.NoError(t, err)
 	h.Note = string(signed)
-	_, err = segment.Write(t.Context(), to, h, from)
+	_, err = archive.WriteFile(t.Context(), to, h, from)
 	require.NoError(t, err)
 }
 
@@ -227,7 +226,7 @@ func (s *archivedStore) forge(t *testing.T, n int, donor, fork *archivedStore) *
 
 // first returns the first entry of a segment.
 func (s *archivedStore) first(t *testing.T, segments int) uint64 {
-	f, err := segment.Open(s.segments[segments])
+	f, err := archive.Open(s.segments[segments])
 	require.NoError(t, err)
 	require.NoError(t, f.Close())
 	return f.Header().First

@@ -13,8 +13,6 @@ import (
 	"github.com/ambit-tools/ambit/runtime/internal/disk"
 	"github.com/ambit-tools/ambit/runtime/internal/history"
 	"github.com/ambit-tools/ambit/runtime/journal"
-	"github.com/ambit-tools/ambit/runtime/segment"
-	"github.com/ambit-tools/ambit/runtime/sqlite"
 )
 
 // The owner archives what it may at times, and the segments are on the disk for files.
@@ -132,7 +130,7 @@ func (w *world) readAll() (list []journal.Entry, err error) {
 
 // joined returns a reader of all entries, the segments that are deleted, and what closes its files. The files are those that the store
 // names.
-func (w *world) joined() (_ *segment.Joined, gone []sqlite.Segment, closing func() error, err error) {
+func (w *world) joined() (_ *archive.Joined, gone []journal.Segment, closing func() error, err error) {
 	folder, err := w.segments()
 	if err != nil {
 		return nil, nil, nil, err
@@ -141,7 +139,7 @@ func (w *world) joined() (_ *segment.Joined, gone []sqlite.Segment, closing func
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	var files []*segment.File
+	var files []*archive.File
 	closing = func() (err error) {
 		for _, f := range files {
 			err = errors.Join(err, f.Close())
@@ -164,7 +162,7 @@ func (w *world) joined() (_ *segment.Joined, gone []sqlite.Segment, closing func
 			return nil, nil, nil, errors.Join(fmt.Errorf("the segment %s: %w", of.File, err), closing())
 		}
 	}
-	from, err := segment.Join(w.store, files...)
+	from, err := archive.Join(w.store, files...)
 	return from, gone, closing, err
 }
 

@@ -15,8 +15,6 @@ import (
 	"github.com/ambit-tools/ambit/runtime/internal/disk"
 	"github.com/ambit-tools/ambit/runtime/internal/simfs"
 	"github.com/ambit-tools/ambit/runtime/journal"
-	"github.com/ambit-tools/ambit/runtime/segment"
-	"github.com/ambit-tools/ambit/runtime/sqlite"
 )
 
 // The owner deletes segments at times. The test has copies of them, so that it can still read all entries.
@@ -68,7 +66,7 @@ func (w *world) erase() error {
 }
 
 // copied copies the segments, as far as that was not done, and returns them.
-func (w *world) copied(folder disk.Dir) ([]sqlite.Segment, error) {
+func (w *world) copied(folder disk.Dir) ([]journal.Segment, error) {
 	segments, err := w.store.Segments(w.ctx)
 	for i := range segments {
 		name := path.Base(segments[i].File)
@@ -99,8 +97,8 @@ func textOf(dir disk.Dir, name string) ([]byte, error) {
 }
 
 // opened opens a segment, or the copy of one that is deleted.
-func (w *world) opened(folder disk.Dir, of *sqlite.Segment) (f *segment.File, deleted bool, err error) {
-	f, err = segment.OpenOn(folder, of.File)
+func (w *world) opened(folder disk.Dir, of *journal.Segment) (f *archive.File, deleted bool, err error) {
+	f, err = archive.OpenOn(folder, of.File)
 	if !errors.Is(err, fs.ErrNotExist) {
 		return f, false, err
 	}
@@ -119,13 +117,13 @@ func (w *world) opened(folder disk.Dir, of *sqlite.Segment) (f *segment.File, de
 	if err != nil {
 		return nil, true, err
 	}
-	f, err = segment.OpenOn(aside, of.File)
+	f, err = archive.OpenOn(aside, of.File)
 	return f, true, err
 }
 
 // checkDeleted requires of each segment that is not there that its deletion was asked for, and that the audit log has signed and
 // anchored the record of it.
-func (w *world) checkDeleted(ctx context.Context, list []journal.Entry, gone []sqlite.Segment) error {
+func (w *world) checkDeleted(ctx context.Context, list []journal.Entry, gone []journal.Segment) error {
 	recorded := map[journal.Deleted]uint64{}
 	for i := range list {
 		if list[i].Kind != journal.KindDeleted {

@@ -21,7 +21,7 @@ type front struct {
 	mu      sync.Mutex
 	entries []journal.Entry // all, also those that were archived
 	low     uint64          // of these: the last one
-	list    []sqlite.Checkpoint
+	list    []journal.SignedCheckpoint
 }
 
 var errDead = errors.New("the machine is dead")
@@ -69,20 +69,20 @@ func (f *front) SaveCheckpoint(ctx context.Context, size uint64, note []byte) er
 	if err == nil {
 		f.mu.Lock()
 		defer f.mu.Unlock()
-		f.list = append(f.list, sqlite.Checkpoint{Size: size, Note: note})
+		f.list = append(f.list, journal.SignedCheckpoint{Size: size, Note: note})
 	}
 	return err
 }
 
 // Checkpoints implements audit.Store.
-func (f *front) Checkpoints(context.Context) ([]sqlite.Checkpoint, error) {
+func (f *front) Checkpoints(context.Context) ([]journal.SignedCheckpoint, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return slices.Clone(f.list), nil
 }
 
 // RecentCheckpoints implements audit.Store.
-func (f *front) RecentCheckpoints(_ context.Context, size uint64, most int) (list []sqlite.Checkpoint, err error) {
+func (f *front) RecentCheckpoints(_ context.Context, size uint64, most int) (list []journal.SignedCheckpoint, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, c := range slices.Backward(f.list) {
@@ -96,5 +96,5 @@ func (f *front) RecentCheckpoints(_ context.Context, size uint64, most int) (lis
 // A shop is where a world's journal is: a store, or a front of one.
 type shop interface {
 	journal.Journal
-	audit.Store[sqlite.Checkpoint]
+	audit.Store[journal.SignedCheckpoint]
 }

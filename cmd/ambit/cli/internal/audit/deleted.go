@@ -14,9 +14,9 @@ import (
 
 	"github.com/ambit-tools/ambit/cmd/ambit/cli/internal/cmdutil"
 	"github.com/ambit-tools/ambit/cmd/ambit/cli/internal/store"
+	"github.com/ambit-tools/ambit/runtime/archive"
 	"github.com/ambit-tools/ambit/runtime/audit"
 	"github.com/ambit-tools/ambit/runtime/journal"
-	"github.com/ambit-tools/ambit/runtime/segment"
 	"github.com/ambit-tools/ambit/runtime/sqlite"
 )
 
@@ -60,7 +60,7 @@ func (r deleting) Read(ctx context.Context, after uint64, limit int) ([]journal.
 // hold holds d to the segments of a store, and says in a report which of these were deleted: those of which a
 // proved entry says so (SEMANTICS 6.14.11). A proved entry about another segment is a fault. hold writes a note where files are
 // neither there nor among those that were given, and no such entry says why.
-func (d *deletions) hold(ctx context.Context, w io.Writer, report *audit.Report, r *sqlite.Reader, given []*segment.File) error {
+func (d *deletions) hold(ctx context.Context, w io.Writer, report *audit.Report, r *sqlite.Reader, given []*archive.File) error {
 	segments, err := r.Segments(ctx)
 	if err != nil || report.Bad != nil {
 		return err
@@ -72,7 +72,7 @@ func (d *deletions) hold(ctx context.Context, w io.Writer, report *audit.Report,
 			break
 		}
 		said := d.said[seq]
-		i := slices.IndexFunc(segments, func(s sqlite.Segment) bool {
+		i := slices.IndexFunc(segments, func(s journal.Segment) bool {
 			return s.First == said.First && s.Last == said.Last && base64.StdEncoding.EncodeToString(s.Digest[:]) == said.Digest
 		})
 		if i < 0 {
@@ -82,7 +82,7 @@ func (d *deletions) hold(ctx context.Context, w io.Writer, report *audit.Report,
 		}
 		recorded[i] = true
 	}
-	var lost []sqlite.Segment
+	var lost []journal.Segment
 	for i := range segments {
 		s := &segments[i]
 		switch here, err := there(s, given); {
@@ -106,8 +106,8 @@ func (d *deletions) hold(ctx context.Context, w io.Writer, report *audit.Report,
 }
 
 // there reports whether the file of a segment is where it was archived, or was given.
-func there(s *sqlite.Segment, given []*segment.File) (bool, error) {
-	if slices.ContainsFunc(given, func(f *segment.File) bool { return f.Header().First == s.First }) {
+func there(s *journal.Segment, given []*archive.File) (bool, error) {
+	if slices.ContainsFunc(given, func(f *archive.File) bool { return f.Header().First == s.First }) {
 		return true, nil
 	}
 	_, err := os.Stat(s.File)

@@ -9,8 +9,8 @@ import (
 
 	"github.com/ambit-tools/ambit/cmd/ambit/cli/internal/cmdutil"
 	"github.com/ambit-tools/ambit/cmd/ambit/cli/internal/store"
+	"github.com/ambit-tools/ambit/runtime/archive"
 	"github.com/ambit-tools/ambit/runtime/audit"
-	"github.com/ambit-tools/ambit/runtime/segment"
 	"github.com/ambit-tools/ambit/runtime/sqlite"
 )
 
@@ -33,7 +33,7 @@ decided, in the form of OPA's decision logs.`,
 		Args: cmdutil.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return v.With(func(r *sqlite.Reader) error {
-				return segments.With(cmd.Context(), r, func(from store.Reader, _ []*segment.File) error {
+				return segments.With(cmd.Context(), r, func(from store.Reader, _ []*archive.File) error {
 					return export(cmd, r, from, after, decisions, labels)
 				})
 			})

@@ -9,19 +9,19 @@ import (
 	sumnote "golang.org/x/mod/sumdb/note"
 
 	"github.com/ambit-tools/ambit/cmd/ambit/cli/internal/cmdutil"
+	"github.com/ambit-tools/ambit/runtime/archive"
 	"github.com/ambit-tools/ambit/runtime/audit"
-	"github.com/ambit-tools/ambit/runtime/segment"
 )
 
 // proveSegments says in a report what segments prove.
-func proveSegments(ctx context.Context, report *audit.Report, v sumnote.Verifier, files []*segment.File) error {
+func proveSegments(ctx context.Context, report *audit.Report, v sumnote.Verifier, files []*archive.File) error {
 	for _, file := range files {
 		h := file.Header()
 		err := file.Signed(v)
 		if err == nil {
 			err = file.Prove(ctx)
 		}
-		var wrong *segment.Error
+		var wrong *archive.Error
 		switch {
 		case err == nil:
 			report.Segment(audit.Span{First: h.First, Last: h.Last}, nil)
@@ -72,7 +72,7 @@ exit code is 1 when one is not proven.`,
 
 // printSegment proves a segment and prints what it has.
 func printSegment(cmd *cobra.Command, name string, v sumnote.Verifier) (err error) {
-	file, err := segment.Open(name)
+	file, err := archive.Open(name)
 	if err != nil {
 		return err
 	}

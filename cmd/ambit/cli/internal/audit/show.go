@@ -13,9 +13,9 @@ import (
 
 	"github.com/ambit-tools/ambit/cmd/ambit/cli/internal/cmdutil"
 	"github.com/ambit-tools/ambit/cmd/ambit/cli/internal/store"
+	"github.com/ambit-tools/ambit/runtime/archive"
 	"github.com/ambit-tools/ambit/runtime/audit"
 	"github.com/ambit-tools/ambit/runtime/journal"
-	"github.com/ambit-tools/ambit/runtime/segment"
 	"github.com/ambit-tools/ambit/runtime/sqlite"
 	"github.com/ambit-tools/ambit/runtime/terminal"
 )
@@ -36,7 +36,7 @@ func newShow() *cobra.Command {
 				return cmdutil.Usage("show needs either a position or a call", "add --seq N, or --call ID")
 			}
 			return v.With(func(r *sqlite.Reader) error {
-				return segments.With(cmd.Context(), r, func(from store.Reader, _ []*segment.File) error {
+				return segments.With(cmd.Context(), r, func(from store.Reader, _ []*archive.File) error {
 					list, err := shown(cmd.Context(), r, from, seq, session, call)
 					if err != nil {
 						return err

@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ambit-tools/ambit/cmd/ambit/cli/internal/store"
+	"github.com/ambit-tools/ambit/runtime/archive"
 	"github.com/ambit-tools/ambit/runtime/journal"
-	"github.com/ambit-tools/ambit/runtime/segment"
 	"github.com/ambit-tools/ambit/runtime/sqlite"
 )
 
@@ -76,7 +76,7 @@ func TestAuditShowReadsTheCallAlone(t *testing.T) {
 	require.NoError(t, err)
 	defer func() { require.NoError(t, r.Close()) }()
 	for _, session := range []string{"s", ""} {
-		err := new(store.Segments).With(t.Context(), r, func(from store.Reader, _ []*segment.File) error {
+		err := new(store.Segments).With(t.Context(), r, func(from store.Reader, _ []*archive.File) error {
 			shows, err := shown(t.Context(), r, from, 0, session, "c70")
 			require.Len(t, shows, 10)
 			return err

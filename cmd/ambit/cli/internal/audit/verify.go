@@ -14,9 +14,9 @@ import (
 
 	"github.com/ambit-tools/ambit/cmd/ambit/cli/internal/cmdutil"
 	"github.com/ambit-tools/ambit/cmd/ambit/cli/internal/store"
+	"github.com/ambit-tools/ambit/runtime/archive"
 	"github.com/ambit-tools/ambit/runtime/audit"
 	"github.com/ambit-tools/ambit/runtime/journal"
-	"github.com/ambit-tools/ambit/runtime/segment"
 	"github.com/ambit-tools/ambit/runtime/sqlite"
 )
 
@@ -97,7 +97,7 @@ func (v *verification) run(cmd *cobra.Command) error {
 	}
 	return v.With(func(r *sqlite.Reader) error {
 		var report *audit.Report
-		err := v.segments.With(cmd.Context(), r, func(from store.Reader, files []*segment.File) (err error) {
+		err := v.segments.With(cmd.Context(), r, func(from store.Reader, files []*archive.File) (err error) {
 			report, err = v.verify(cmd, r, from, files)
 			return err
 		})
@@ -117,7 +117,7 @@ func (v *verification) run(cmd *cobra.Command) error {
 }
 
 // verify verifies a store, of which from has all entries.
-func (v *verification) verify(cmd *cobra.Command, r *sqlite.Reader, from store.Reader, files []*segment.File) (*audit.Report, error) {
+func (v *verification) verify(cmd *cobra.Command, r *sqlite.Reader, from store.Reader, files []*archive.File) (*audit.Report, error) {
 	report, deleted := &audit.Report{}, &deletions{}
 	progress := cmdutil.NewProgress(cmd.ErrOrStderr())
 	defer progress.Close()

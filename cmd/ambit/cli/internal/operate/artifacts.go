@@ -13,9 +13,9 @@ import (
 
 	"github.com/ambit-tools/ambit/cmd/ambit/cli/internal/cmdutil"
 	"github.com/ambit-tools/ambit/cmd/ambit/cli/internal/store"
+	"github.com/ambit-tools/ambit/runtime/archive"
 	"github.com/ambit-tools/ambit/runtime/content"
 	"github.com/ambit-tools/ambit/runtime/journal"
-	"github.com/ambit-tools/ambit/runtime/segment"
 	"github.com/ambit-tools/ambit/runtime/sqlite"
 	"github.com/ambit-tools/ambit/runtime/terminal"
 )
@@ -50,7 +50,7 @@ func artifactsOf(cmd *cobra.Command, r *sqlite.Reader, segments *store.Segments)
 			fmt.Fprintf(cmd.ErrOrStderr(), "note: the entries up to %d are archived: add --segment with the files that have them\n", after)
 		}
 	}
-	err = segments.With(cmd.Context(), r, func(from store.Reader, _ []*segment.File) error {
+	err = segments.With(cmd.Context(), r, func(from store.Reader, _ []*archive.File) error {
 		list, err = artifactsIn(cmd.Context(), from, after)
 		return err
 	})

@@ -57,7 +57,7 @@ func (p *past) archived(last uint64) *sqlite.Reader {
 	require.NoError(p.t, err)
 	require.NoError(p.t, s.Append(p.t.Context(), p.entries))
 	require.NoError(p.t, s.SaveCheckpoint(p.t.Context(), last, []byte("note")))
-	require.NoError(p.t, s.Archive(p.t.Context(), sqlite.Segment{First: 1, Last: last}))
+	require.NoError(p.t, s.Archive(p.t.Context(), journal.Segment{First: 1, Last: last}))
 	require.NoError(p.t, s.Close())
 	r, err := sqlite.OpenReader(path)
 	require.NoError(p.t, err)

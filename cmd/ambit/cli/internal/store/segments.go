@@ -10,8 +10,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ambit-tools/ambit/cmd/ambit/cli/internal/cmdutil"
+	"github.com/ambit-tools/ambit/runtime/archive"
 	"github.com/ambit-tools/ambit/runtime/journal"
-	"github.com/ambit-tools/ambit/runtime/segment"
 	"github.com/ambit-tools/ambit/runtime/sqlite"
 )
 
@@ -35,7 +35,7 @@ type Reader interface {
 
 // With calls f with a reader of the entries of the segments and of those that only the store has, and with
 // the segments in the order of their entries. Without segments the reader is the store.
-func (s *Segments) With(ctx context.Context, r *sqlite.Reader, f func(Reader, []*segment.File) error) (err error) {
+func (s *Segments) With(ctx context.Context, r *sqlite.Reader, f func(Reader, []*archive.File) error) (err error) {
 	joined, err := s.Open(ctx, r)
 	if err != nil {
 		return err
@@ -56,7 +56,7 @@ func NameSegment(err error) error {
 // A Joined reads segments and a store.
 type Joined struct {
 	Reader
-	files []*segment.File
+	files []*archive.File
 }
 
 // Close closes the segments.
@@ -92,7 +92,7 @@ func (s *Segments) join(ctx context.Context, r *sqlite.Reader, j *Joined) error 
 		return cmdutil.Problem(err.Error(), "")
 	}
 	for _, name := range s.names {
-		file, err := segment.Open(name)
+		file, err := archive.Open(name)
 		if err != nil {
 			return cmdutil.Problem(err.Error(), "name a segment of this store, as it was archived")
 		}
@@ -106,7 +106,7 @@ func (s *Segments) join(ctx context.Context, r *sqlite.Reader, j *Joined) error 
 			return cmdutil.Problem(what+"is not one that was archived from the store: its digest is not that which the store has of these entries", "name a segment of this store, as it was archived")
 		}
 	}
-	joined, err := segment.Join(r, j.files...)
+	joined, err := archive.Join(r, j.files...)
 	if err != nil {
 		return cmdutil.Problem(err.Error(), "")
 	}
@@ -116,12 +116,12 @@ func (s *Segments) join(ctx context.Context, r *sqlite.Reader, j *Joined) error 
 
 // recorded reports whether a segment is one of those of a store (SEMANTICS 6.14.8). One of entries that the store still has needs not be: these are
 // compared one by one.
-func recorded(archived []sqlite.Segment, file *segment.File) bool {
+func recorded(archived []journal.Segment, file *archive.File) bool {
 	h := file.Header()
 	if n := len(archived); n == 0 || archived[n-1].Last < h.First {
 		return true
 	}
-	return slices.ContainsFunc(archived, func(s sqlite.Segment) bool {
+	return slices.ContainsFunc(archived, func(s journal.Segment) bool {
 		return s.First == h.First && s.Last == h.Last && s.Digest == file.Digest()
 	})
 }

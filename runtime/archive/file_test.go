@@ -1,4 +1,4 @@
-package segment
+package archive
 
 import (
 	"errors"
@@ -67,11 +67,11 @@ func TestWriteLeavesNothingHalf(t *testing.T) {
 	} {
 		h := good
 		spoil(&h)
-		_, err := Write(t.Context(), path, h, s)
+		_, err := WriteFile(t.Context(), path, h, s)
 		require.Error(t, err, name)
 		require.NoFileExists(t, path, name)
 	}
-	info, err := Write(t.Context(), path, good, s)
+	info, err := WriteFile(t.Context(), path, good, s)
 	require.NoError(t, err)
 	stat, err := os.Stat(path)
 	require.NoError(t, err)
@@ -80,7 +80,7 @@ func TestWriteLeavesNothingHalf(t *testing.T) {
 	names, err := os.ReadDir(dir)
 	require.NoError(t, err)
 	assert.Len(t, names, 1, "the part is gone")
-	_, err = Write(t.Context(), path, good, s)
+	_, err = WriteFile(t.Context(), path, good, s)
 	require.ErrorIs(t, err, fs.ErrExist)
 	require.NoError(t, look(t, path))
 }
@@ -89,7 +89,7 @@ func TestWriteRefusesAJournalWithAGap(t *testing.T) {
 	s := newStore(t, 10)
 	h := s.header(t, 1, 10)
 	s.entries[4].Seq = 6
-	_, err := Write(t.Context(), filepath.Join(t.TempDir(), "a"), h, s)
+	_, err := WriteFile(t.Context(), filepath.Join(t.TempDir(), "a"), h, s)
 	require.ErrorIs(t, err, journal.ErrNoEntry)
 	require.ErrorContains(t, err, "entry 5")
 }

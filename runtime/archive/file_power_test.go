@@ -1,4 +1,4 @@
-package segment
+package archive
 
 import (
 	"errors"
@@ -21,7 +21,7 @@ func TestPower(t *testing.T) {
 		for cut := 1; ; cut++ {
 			d := simfs.New(uint64(seed)<<8 + uint64(cut))
 			d.CutAfter(cut)
-			_, err := write(t.Context(), d.Root(), "s", "s", h, s)
+			_, err := writeFile(t.Context(), d.Root(), "s", "s", h, s)
 			done := err == nil
 			d.Crash()
 			f, err := open(d.Root(), "s", "s")
@@ -32,7 +32,7 @@ func TestPower(t *testing.T) {
 			case done || !errors.Is(err, fs.ErrNotExist):
 				t.Fatalf("seed %d, cut %d: done %t: %v", seed, cut, done, err)
 			default:
-				_, err = write(t.Context(), d.Root(), "s", "s", h, s)
+				_, err = writeFile(t.Context(), d.Root(), "s", "s", h, s)
 				require.NoError(t, err)
 			}
 			if done {

@@ -1,4 +1,4 @@
-package segment
+package archive
 
 import (
 	"context"
@@ -27,31 +27,31 @@ type Info struct {
 	Digest tlog.Hash // of its header and its index, which have the digests of the frames
 }
 
-// Write writes the entries of a header to a file, which gets its name when all of it is on the disk and
+// WriteFile writes the entries of a header to a file, which gets its name when all of it is on the disk and
 // was read back and proved: its entries lead to the root of the header. The mode is 0600. The error is [fs.ErrExist]
 // when the name is taken, and [ErrFolder] when the file is whole but for its name; otherwise it is about the header, the source or the disk, and
 // there is no file of that name.
-func Write(ctx context.Context, path string, h Header, src Reader) (Info, error) {
+func WriteFile(ctx context.Context, path string, h Header, src Reader) (Info, error) {
 	dir, err := disk.Open(filepath.Dir(path))
 	if err != nil {
 		return Info{}, fmt.Errorf("write the segment %q: %w", path, err)
 	}
-	info, err := WriteOn(ctx, dir, path, h, src)
+	info, err := WriteFileOn(ctx, dir, path, h, src)
 	return info, errors.Join(err, dir.Close())
 }
 
-// WriteOn is [Write] in a directory that is open: a real one or that of a simulated disk. path is how errors name the file, which
+// WriteFileOn is [WriteFile] in a directory that is open: a real one or that of a simulated disk. path is how errors name the file, which
 // gets the last part of it as its name.
-func WriteOn(ctx context.Context, dir disk.Dir, path string, h Header, src Reader) (Info, error) {
-	info, err := write(ctx, dir, filepath.Base(path), path, h, src)
+func WriteFileOn(ctx context.Context, dir disk.Dir, path string, h Header, src Reader) (Info, error) {
+	info, err := writeFile(ctx, dir, filepath.Base(path), path, h, src)
 	if err != nil {
 		return Info{}, fmt.Errorf("write the segment %q: %w", path, err)
 	}
 	return info, nil
 }
 
-// write is Write in a directory.
-func write(ctx context.Context, dir disk.Dir, name, path string, h Header, src Reader) (info Info, err error) {
+// writeFile is WriteFile in a directory.
+func writeFile(ctx context.Context, dir disk.Dir, name, path string, h Header, src Reader) (info Info, err error) {
 	if err := errors.Join(h.check(), absent(dir, name)); err != nil {
 		return Info{}, err
 	}
@@ -68,15 +68,15 @@ func write(ctx context.Context, dir disk.Dir, name, path string, h Header, src R
 	if err := dir.Rename(part, name); err != nil {
 		return Info{}, err
 	}
-	return info, Keep(dir)
+	return info, keep(dir)
 }
 
 // ErrFolder says that the names in the folder of a segment could not be made durable. What is seen there may be lost with the power, and
 // trying again would say nothing about it.
 var ErrFolder = errors.New("the names in the folder are not on the disk")
 
-// Keep makes the names in the folder of a segment durable. The error wraps [ErrFolder].
-func Keep(dir disk.Dir) error {
+// keep makes the names in the folder of a segment durable. The error wraps [ErrFolder].
+func keep(dir disk.Dir) error {
 	if err := dir.Sync("."); err != nil {
 		return fmt.Errorf("%w: %w", ErrFolder, err)
 	}

@@ -1,4 +1,4 @@
-package segment
+package archive
 
 import (
 	"context"
@@ -11,15 +11,12 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
-	"go.uber.org/goleak"
 	"golang.org/x/mod/sumdb/note"
 	"golang.org/x/mod/sumdb/tlog"
 
 	"github.com/ambit-tools/ambit/runtime/internal/merkle"
 	"github.com/ambit-tools/ambit/runtime/journal"
 )
-
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 const origin = "test.example/log"
 
@@ -86,7 +83,7 @@ func (s *store) header(t testing.TB, first, last uint64) Header {
 func (s *store) write(t testing.TB, h Header) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), fmt.Sprintf("%d-%d.segment", h.First, h.Last))
-	_, err := Write(t.Context(), path, h, s)
+	_, err := WriteFile(t.Context(), path, h, s)
 	require.NoError(t, err)
 	return path
 }
