@@ -12,7 +12,7 @@ import (
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/engine"
-	"github.com/ambit-tools/ambit/runtime/internal/simclock"
+	"github.com/ambit-tools/ambit/runtime/internal/simulated"
 	"github.com/ambit-tools/ambit/runtime/journal"
 )
 
@@ -197,7 +197,7 @@ func TestRetryAfterARestart(t *testing.T) {
 // before the timer of the call: it was late, and is run again only with on_timeout.
 func TestLateHandlersAreRunAgainWhereDeclared(t *testing.T) {
 	for onTimeout, want := range map[bool]int{false: 1, true: 3} {
-		clock, release, attempts := simclock.New(), make(chan struct{}), 0
+		clock, release, attempts := simulated.NewClock(), make(chan struct{}), 0
 		r := newRigWith(t, runtime.PolicyFunc(allowAll), []*runtime.Tool{readTool(func(ctx context.Context, in *readInput) (*readOutput, error) {
 			if attempts++; attempts == 1 {
 				clock.Busy(-1)

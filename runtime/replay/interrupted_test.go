@@ -14,7 +14,7 @@ import (
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/action"
-	"github.com/ambit-tools/ambit/runtime/internal/simclock"
+	"github.com/ambit-tools/ambit/runtime/internal/simulated"
 	"github.com/ambit-tools/ambit/runtime/replay"
 )
 
@@ -238,7 +238,7 @@ func TestCommitsOverARestart(t *testing.T) {
 
 // A slow participant takes its time to commit.
 type slow struct {
-	clock   *simclock.Clock
+	clock   *simulated.Clock
 	foreign bool
 	left    []runtime.CallKey
 }

@@ -14,7 +14,7 @@ import (
 
 	"github.com/ambit-tools/ambit/dsl"
 	"github.com/ambit-tools/ambit/runtime"
-	"github.com/ambit-tools/ambit/runtime/internal/simclock"
+	"github.com/ambit-tools/ambit/runtime/internal/simulated"
 	"github.com/ambit-tools/ambit/runtime/journal"
 )
 
@@ -99,7 +99,7 @@ func (p *play) kill(file *dsl.File, policy runtime.Policy) {
 // successor is a recorder of the process that continues a store.
 func successor(of *recorder, left *store, at time.Time) *recorder {
 	return &recorder{
-		t: of.t, clock: simclock.At(at), journal: left, cancels: map[string]context.CancelFunc{}, gone: map[string]chan struct{}{}, runs: of.runs,
+		t: of.t, clock: simulated.ClockAt(at), journal: left, cancels: map[string]context.CancelFunc{}, gone: map[string]chan struct{}{}, runs: of.runs,
 	}
 }
 

@@ -85,7 +85,7 @@ func (sim *simulation) finish() {
 			sim.open(p.gates()...)
 		}
 	}
-	_ = sim.clock.Perform(func() { _ = sim.exec.Shutdown(context.Background()) })
+	_, _ = sim.exec.End()
 }
 
 // done returns a context that has ended: a method that takes it waits for nothing.
@@ -106,7 +106,7 @@ func (sim *simulation) play(ctx context.Context, s *step) error {
 	switch r := s.r; r.Kind {
 	case journal.KindSessionOpened:
 		sim.configs[r.Session] = configOf(r)
-		return sim.do(ctx, func() { sim.sessions[r.Session] = sim.exec.Session(configOf(r)) })
+		return sim.exec.Do(ctx, func() { sim.sessions[r.Session] = sim.exec.Session(configOf(r)) })
 	case journal.KindRunStarted:
 		return sim.start(ctx, s)
 	case journal.KindOwner:
@@ -116,7 +116,7 @@ func (sim *simulation) play(ctx context.Context, s *step) error {
 		return sim.restart(ctx, r)
 	case journal.KindRunStopped:
 		if run := sim.runs[s.run]; run != nil {
-			return sim.do(ctx, func() { run.ModelStopped(ctx) })
+			return sim.exec.Do(ctx, func() { run.ModelStopped(ctx) })
 		}
 		return nil
 	case journal.KindRunClosed:
@@ -189,7 +189,7 @@ func (sim *simulation) start(ctx context.Context, s *step) (err error) {
 		return nil
 	}
 	var started *engine.Run
-	if e := sim.do(ctx, func() { started, err = session.StartRun(ctx, engine.RunConfig{ID: s.r.Run}) }); e != nil {
+	if e := sim.exec.Do(ctx, func() { started, err = session.StartRun(ctx, engine.RunConfig{ID: s.r.Run}) }); e != nil {
 		return e
 	}
 	if err != nil {
@@ -219,7 +219,7 @@ func (sim *simulation) closeRun(ctx context.Context, r *run, agent string) error
 	}
 	r.closed = agent == ""
 	part := sim.agent(r, agent)
-	return sim.do(ctx, func() { _ = part.Close(done()) })
+	return sim.exec.Do(ctx, func() { _ = part.Close(done()) })
 }
 
 // endSession ends a session, with its requests and grants.
@@ -228,7 +228,7 @@ func (sim *simulation) endSession(ctx context.Context, id string) error {
 	if s == nil { // the recording does not have its beginning
 		return nil
 	}
-	return sim.do(ctx, func() { _ = s.End(done()) })
+	return sim.exec.Do(ctx, func() { _ = s.End(done()) })
 }
 
 // invoke makes a call. It does not come further than its policy before the
@@ -251,7 +251,7 @@ func (sim *simulation) invoke(ctx context.Context, c *call) error {
 	callCtx, cancel := context.WithCancel(sim.contextOf(c.key.Session, c.key.Call))
 	p.cancel = cancel
 	in := runtime.Call{ID: c.key.Call, Tool: c.tool, Input: c.input(), Metadata: c.metadata, Principal: c.principal}
-	_, err := sim.begin(func() {
+	_, err := sim.exec.Begin(func() {
 		if c.triggered {
 			_, _ = turn.StartCall(in)
 			return
@@ -309,11 +309,11 @@ func (sim *simulation) consents(ctx context.Context, events []consent.Event) err
 			if c == nil || c.play.request == "" || ev.Result != nil && ev.Result.Resolution == consent.Rejected {
 				continue
 			}
-			if err := sim.do(ctx, func() { sim.exec.Revoke(ctx, c.play.request, recorded(ev.By), ev.Message) }); err != nil {
+			if err := sim.exec.Do(ctx, func() { sim.exec.Revoke(ctx, c.play.request, recorded(ev.By), ev.Message) }); err != nil {
 				return err
 			}
 		case consent.EventOff:
-			if err := sim.do(ctx, func() { _ = sim.exec.SuspendConsent(ctx, ev.Until, recorded(ev.By), ev.Message) }); err != nil {
+			if err := sim.exec.Do(ctx, func() { _ = sim.exec.SuspendConsent(ctx, ev.Until, recorded(ev.By), ev.Message) }); err != nil {
 				return err
 			}
 		}

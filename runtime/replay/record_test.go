@@ -20,7 +20,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/internal/processes"
-	"github.com/ambit-tools/ambit/runtime/internal/simclock"
+	"github.com/ambit-tools/ambit/runtime/internal/simulated"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
@@ -28,7 +28,7 @@ import (
 // do is in their arguments: {"ms": how long, "how": ok, error, hang, long or panic}.
 type recorder struct {
 	t       *testing.T
-	clock   *simclock.Clock
+	clock   *simulated.Clock
 	journal *store
 	exec    *engine.Executor
 	ses     *engine.Session
@@ -69,7 +69,7 @@ func newRecorder(t *testing.T, file *dsl.File, policy runtime.Policy) *recorder 
 func newRecorderOf(t *testing.T, file *dsl.File, policy runtime.Policy, opts ...engine.Option) *recorder {
 	t.Helper()
 	r := &recorder{
-		t: t, clock: simclock.New(), journal: newStore(),
+		t: t, clock: simulated.NewClock(), journal: newStore(),
 		cancels: map[string]context.CancelFunc{}, gone: map[string]chan struct{}{},
 	}
 	r.open(file, policy, opts...)

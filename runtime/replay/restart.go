@@ -14,6 +14,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/internal/simhooks"
+	"github.com/ambit-tools/ambit/runtime/internal/simulated"
 	"github.com/ambit-tools/ambit/runtime/journal"
 )
 
@@ -67,9 +68,9 @@ const policyTimeout = 1_000_000 * time.Hour
 // when they are not recorded, which recovers what the processes before have left.
 func (sim *simulation) beginProcess(ctx context.Context, settings *journal.Settings) error {
 	sim.process = &process{Memory: sim.journal, sim: sim}
-	sim.hooks = &simhooks.Hooks{Context: sim.contextOf, Skip: sim.passes, Evaluations: math.MaxInt32} // which wait here
+	hooks := &simhooks.Hooks{Context: sim.contextOf, Skip: sim.passes, Evaluations: math.MaxInt32} // which wait here
 	options := []engine.Option{
-		engine.WithClock(sim.clock), engine.WithJournal(sim.process), engine.WithParticipant("recorded", &sim.transactional),
+		engine.WithJournal(sim.process), engine.WithParticipant("recorded", &sim.transactional),
 		engine.WithParticipant("unknown", &sim.uncertain), engine.WithSink(sim.process), engine.WithMaxInFlight(math.MaxInt32),
 		engine.WithObserver(sim.process.observe), engine.WithApprover(runtime.ApproverFunc(sim.notify)),
 		engine.WithPolicyTimeout(policyTimeout), engine.WithArtifacts(&sim.artifacts), engine.WithOperators(admits{}),
@@ -77,12 +78,9 @@ func (sim *simulation) beginProcess(ctx context.Context, settings *journal.Setti
 	if settings != nil {
 		options = append(options, engine.WithReminders(settings.Reminders), engine.WithMinimumBudget(settings.MinimumBudget))
 	}
-	var err error
-	if sim.exec, err = engine.NewExecutor(sim.reg, &waiting{sim, sim.policy}, options...); err != nil {
-		return err
-	}
-	if e := sim.do(ctx, func() { err = sim.exec.Recover(simhooks.With(context.Background(), sim.hooks)) }); e != nil {
-		return e
+	exec, err := simulated.New(ctx, sim.clock, hooks, sim.reg, &waiting{sim, sim.policy}, options...)
+	if exec != nil {
+		sim.exec = exec
 	}
 	return err
 }
@@ -174,7 +172,7 @@ func (sim *simulation) passes(session, id string) bool {
 // returns when that was.
 func (sim *simulation) kill(ctx context.Context) (at time.Time, err error) {
 	at = sim.clock.Now()
-	if e := sim.do(ctx, func() { err = sim.hooks.Sync() }); e != nil {
+	if e := sim.exec.Do(ctx, func() { err = sim.exec.Hooks.Sync() }); e != nil {
 		err = e
 	}
 	if err != nil {
@@ -184,7 +182,7 @@ func (sim *simulation) kill(ctx context.Context) (at time.Time, err error) {
 	for _, c := range sim.rec.calls {
 		sim.open(c.play.gates()...)
 	}
-	if err := sim.clock.Perform(func() { _ = sim.exec.Shutdown(context.Background()) }); err != nil {
+	if _, err := sim.exec.End(); err != nil {
 		return at, err
 	}
 	for _, c := range sim.rec.calls {
@@ -217,5 +215,5 @@ func (sim *simulation) resolve(ctx context.Context, s *step) error {
 		return fmt.Errorf("the outcome of call %q: %w", s.r.Call, err)
 	}
 	found := action.ResolveRequest{TookEffect: o.Kind == runtime.Completed, By: recorded(s.r.By)}
-	return sim.do(ctx, func() { sim.exec.Resolve(ctx, s.r.Session, s.r.Call, found) })
+	return sim.exec.Do(ctx, func() { sim.exec.Resolve(ctx, s.r.Session, s.r.Call, found) })
 }

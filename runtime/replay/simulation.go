@@ -10,8 +10,7 @@ import (
 	"github.com/ambit-tools/ambit/dsl"
 	"github.com/ambit-tools/ambit/gen/dynamic"
 	"github.com/ambit-tools/ambit/runtime"
-	"github.com/ambit-tools/ambit/runtime/internal/simclock"
-	"github.com/ambit-tools/ambit/runtime/internal/simhooks"
+	"github.com/ambit-tools/ambit/runtime/internal/simulated"
 	"github.com/ambit-tools/ambit/runtime/journal"
 )
 
@@ -26,18 +25,17 @@ type Candidate struct {
 // A simulation is a recording that is being run.
 type simulation struct {
 	rec       *recording
-	clock     *simclock.Clock
+	clock     *simulated.Clock
 	reg       *runtime.Registry
 	policy    runtime.Policy
-	patient   map[string]bool // the tools that run again after a timeout
-	journal   *journal.Memory // what the replay has recorded
-	artifacts runtime.MemoryArtifacts
+	patient   map[string]bool         // the tools that run again after a timeout
+	journal   *journal.Memory         // what the replay has recorded
+	artifacts runtime.MemoryArtifacts // of all processes
 
-	process       *process        // the present one
-	number        int             // of the present process, as in the recording
-	recovering    *journal.Record // with it the present process has begun; nil: its recovery is over
-	exec          *engine.Executor
-	hooks         *simhooks.Hooks // of the present process
+	process       *process            // the present one
+	number        int                 // of the present process, as in the recording
+	recovering    *journal.Record     // with it the present process has begun; nil: its recovery is over
+	exec          *simulated.Executor // of the present process
 	sessions      map[string]*engine.Session
 	configs       map[string]engine.SessionConfig
 	runs          map[*run]*engine.Run
@@ -69,12 +67,12 @@ type turnKey struct {
 
 func newSimulation(rec *recording, c *Candidate) (*simulation, error) {
 	sim := &simulation{
-		rec: rec, clock: simclock.New(), patient: map[string]bool{}, journal: &journal.Memory{},
+		rec: rec, clock: simulated.NewClock(), patient: map[string]bool{}, journal: &journal.Memory{},
 		configs: map[string]engine.SessionConfig{}, sessions: map[string]*engine.Session{}, runs: map[*run]*engine.Run{},
 		agents: map[agentKey]*engine.Run{}, turns: map[turnKey]*engine.Turn{}, voted: map[string]int{}, barred: map[string]bool{}, diverged: map[string]*run{},
 	}
 	if len(rec.steps) > 0 {
-		sim.clock = simclock.At(rec.steps[0].r.At)
+		sim.clock = simulated.ClockAt(rec.steps[0].r.At)
 	}
 	sim.transactional.sim, sim.uncertain.sim = sim, sim
 	var err error
@@ -114,34 +112,6 @@ func (sim *simulation) registry(file *dsl.File) (*runtime.Registry, error) {
 		tools[i] = runtime.NewDynamicTool(&spec, t.Input, sim.handle, opts...)
 	}
 	return runtime.NewRegistry(tools...)
-}
-
-// begin runs f, which may take recorded time, in a goroutine of its own. It returns
-// when no goroutine has work to do without an advance of the time or a gate that
-// opens; done is closed when f has returned.
-func (sim *simulation) begin(f func()) (done chan struct{}, err error) {
-	done = make(chan struct{})
-	sim.clock.Busy(1)
-	go func() {
-		defer sim.clock.Busy(-1)
-		defer close(done)
-		f()
-	}()
-	return done, sim.clock.Rest()
-}
-
-// do is begin for what takes no recorded time: it returns when f has returned.
-func (sim *simulation) do(ctx context.Context, f func()) error {
-	done, err := sim.begin(f)
-	if err != nil {
-		return err
-	}
-	select {
-	case <-done:
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
-	return sim.clock.Rest()
 }
 
 // A gate blocks goroutines until it is open.

@@ -82,7 +82,7 @@ func (sim *simulation) deadline(c *call) (time.Duration, bool) {
 		return 0, false
 	}
 	left := c.ended.Sub(sim.clock.Now())
-	tool, _, known := sim.exec.Registry().Lookup(c.tool)
+	tool, _, known := sim.reg.Lookup(c.tool)
 	switch {
 	case c.outcome.Kind == runtime.TimedOut:
 		return max(left, 0), true

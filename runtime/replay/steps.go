@@ -63,7 +63,7 @@ func (sim *simulation) answer(s *step) error {
 	if r.Final != nil {
 		a.Edit = r.Final.Value
 	}
-	_, err := sim.begin(func() { sim.exec.Decide(context.Background(), c.play.request, a) })
+	_, err := sim.exec.Begin(func() { sim.exec.Decide(context.Background(), c.play.request, a) })
 	return err
 }
 
@@ -77,7 +77,7 @@ func (sim *simulation) undo(ctx context.Context, s *step) error {
 	of := context.WithValue(ctx, callKey{}, c)
 	session := sim.sessions[c.key.Session]
 	var failed error
-	if err := sim.do(ctx, func() {
+	if err := sim.exec.Do(ctx, func() {
 		_, failed = session.Undo(of, action.UndoRequest{CallID: c.key.Call, By: recorded(s.r.By)})
 	}); err != nil {
 		return err
@@ -147,7 +147,7 @@ func (sim *simulation) end(ctx context.Context, s *step) error {
 // cancel cancels the call of a step.
 func (sim *simulation) cancel(ctx context.Context, s *step) error {
 	key := s.call.key
-	return sim.do(ctx, func() { sim.sessions[key.Session].Cancel(ctx, key.Call, recorded(s.r.By), "") })
+	return sim.exec.Do(ctx, func() { sim.sessions[key.Session].Cancel(ctx, key.Call, recorded(s.r.By), "") })
 }
 
 // late reports whether a reason says that an admitted call did not get to start in

@@ -33,12 +33,11 @@ func (c *Case) Run(s *Setup) (*Trace, error) {
 		t.results = append(t.results, result)
 	}
 	t.final = sim.end()
-	var closing error
-	err = sim.clock.Perform(func() { closing = sim.exec.Shutdown(context.Background()) })
+	closing, lost := sim.exec.End()
 	sim.mu.Lock()
 	defer sim.mu.Unlock()
 	t.errors = sim.errors
-	return t, errors.Join(sim.broken, err, closing)
+	return t, errors.Join(sim.broken, lost, closing)
 }
 
 // do takes a step, and lets virtual time pass until it has ended.
@@ -191,7 +190,7 @@ func (s *revokeStep) run(sim *simulation) any {
 }
 
 func (s *tamperStep) run(sim *simulation) any {
-	sim.must(sim.hooks.Tamper(sim.session.ID(), s.request, s.args))
+	sim.must(sim.exec.Hooks.Tamper(sim.session.ID(), s.request, s.args))
 	return nothing{}
 }
 

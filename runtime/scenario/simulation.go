@@ -15,8 +15,8 @@ import (
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/consent"
-	"github.com/ambit-tools/ambit/runtime/internal/simclock"
 	"github.com/ambit-tools/ambit/runtime/internal/simhooks"
+	"github.com/ambit-tools/ambit/runtime/internal/simulated"
 	"github.com/ambit-tools/ambit/runtime/internal/walk"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
@@ -64,9 +64,8 @@ func (s *Setup) Check(f *File, src []byte) error {
 // A simulation is a case that is being run.
 type simulation struct {
 	of      *Case
-	clock   *simclock.Clock
-	exec    *engine.Executor
-	hooks   simhooks.Hooks // filled in by Recover
+	clock   *simulated.Clock
+	exec    *simulated.Executor
 	session *engine.Session
 	run     *engine.Run
 	policy  *standIn
@@ -96,12 +95,12 @@ func (sim *simulation) failed(e *action.CallError) {
 
 func newSimulation(c *Case, s *Setup) (*simulation, error) {
 	sim := &simulation{
-		of: c, clock: simclock.New(), policy: &standIn{now: c.policy}, own: c.deadlines, beats: map[string]bool{},
+		of: c, clock: simulated.NewClock(), policy: &standIn{now: c.policy}, own: c.deadlines, beats: map[string]bool{},
 		calls: map[string]*callStep{}, got: map[string][]byte{}, invoked: map[string]int{},
 		shown: map[string][]byte{}, terms: map[string]consent.Digest{}, requests: map[string]string{}, errors: map[string]string{},
 	}
 	if !s.Now.IsZero() {
-		sim.clock = simclock.At(s.Now)
+		sim.clock = simulated.ClockAt(s.Now)
 	}
 	sim.clock.Patience = patience
 	tools, err := sim.tools(s)
@@ -119,13 +118,10 @@ func newSimulation(c *Case, s *Setup) (*simulation, error) {
 		}
 	}
 	options := []engine.Option{
-		engine.WithClock(sim.clock), engine.WithPendingRequests(), engine.WithArtifacts(new(runtime.MemoryArtifacts)),
-		engine.WithReminders(c.reminders), engine.WithPolicyTimeout(policyTimeout), engine.WithErrorHandler(sim.failed),
+		engine.WithPendingRequests(), engine.WithReminders(c.reminders), engine.WithPolicyTimeout(policyTimeout), engine.WithErrorHandler(sim.failed),
 	}
-	if sim.exec, err = engine.NewExecutor(reg, policy, append(options, s.options...)...); err != nil {
-		return nil, err
-	}
-	if err := sim.exec.Recover(simhooks.With(context.Background(), &sim.hooks)); err != nil {
+	sim.exec, err = simulated.New(context.Background(), sim.clock, new(simhooks.Hooks), reg, policy, append(options, s.options...)...)
+	if err != nil {
 		return nil, err
 	}
 	sim.session = sim.exec.Session(engine.SessionConfig{ID: "session", Principal: mainPrincipal, Capabilities: capabilities(reg)})

@@ -13,7 +13,7 @@ import (
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/action"
-	"github.com/ambit-tools/ambit/runtime/internal/simclock"
+	"github.com/ambit-tools/ambit/runtime/internal/simulated"
 )
 
 // An App is what scripts call.
@@ -67,7 +67,7 @@ type script struct {
 	app     *App
 	env     *testscript.Env
 	dir     string
-	clock   *simclock.Clock
+	clock   *simulated.Clock
 	exec    *engine.Executor
 	session *engine.Session
 	run     *engine.Run
@@ -95,9 +95,9 @@ func (a *App) start(env *testscript.Env) (*script, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &script{app: a, env: env, dir: dir, clock: simclock.New(), requests: map[string]string{}}
+	s := &script{app: a, env: env, dir: dir, clock: simulated.NewClock(), requests: map[string]string{}}
 	if !a.Now.IsZero() {
-		s.clock = simclock.At(a.Now)
+		s.clock = simulated.ClockAt(a.Now)
 	}
 	opts := append([]engine.Option{
 		engine.WithPendingRequests(), engine.WithPolicyTimeout(time.Minute), engine.WithArtifacts(new(runtime.MemoryArtifacts)), engine.WithErrorHandler(s.keep),

@@ -14,10 +14,10 @@ import (
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/audit"
 	"github.com/ambit-tools/ambit/runtime/content"
-	"github.com/ambit-tools/ambit/runtime/internal/simclock"
 	"github.com/ambit-tools/ambit/runtime/internal/simdisk"
 	"github.com/ambit-tools/ambit/runtime/internal/simfs"
 	"github.com/ambit-tools/ambit/runtime/internal/simhooks"
+	"github.com/ambit-tools/ambit/runtime/internal/simulated"
 	"github.com/ambit-tools/ambit/runtime/sqlite"
 	"github.com/ambit-tools/ambit/runtime/workspace"
 )
@@ -49,7 +49,7 @@ type world struct {
 	store *sqlite.Store
 	shop  shop              // what of it the program has
 	base  map[string][]byte // the disk with a new store, which is open
-	clock *simclock.Clock
+	clock *simulated.Clock
 	ws    *workspace.Workspace
 	audit *audit.Log
 	exec  *engine.Executor
@@ -107,7 +107,7 @@ func (w *world) say(format string, args ...any) {
 func (w *world) open() error {
 	w.lost = false
 	w.now += time.Minute
-	w.clock = simclock.New()
+	w.clock = simulated.NewClock()
 	w.clock.Patience = patience
 	if err := w.clock.Advance(w.now); err != nil {
 		return err
@@ -215,7 +215,7 @@ func (w *world) close() error {
 		err = nil
 	}
 	err = errors.Join(err, w.clock.Advance(time.Minute)) // nothing is under way any more
-	w.now = w.clock.Now().Sub(simclock.Epoch())
+	w.now = w.clock.Now().Sub(simulated.Epoch())
 	_ = w.audit.Close(w.ctx) // what it cannot sign is signed in the next life
 	w.exec = nil
 	return err

@@ -37,5 +37,5 @@
 //   - Gate, Gate.mu of sched: which goroutine waits until a closed gate is empty; a leaf.
 //   - Count, Count.mu of sched: observers that are being called; a leaf.
 //   - Scheduler, Scheduler.mu of sched: which goroutine waits for which event; then Clock.
-//   - Clock, Clock.mu of simclock: the time and the timers of a simulation; a leaf.
+//   - Clock, Clock.mu of simulated: the time and the timers of a simulation; a leaf.
 package lockorder

@@ -1,6 +1,6 @@
-// Package simclock provides a clock whose time advances only when no goroutine that it
-// counts has work to do and a step waits for a timer.
-package simclock
+// Package simulated provides the executor of scenarios and replays: one on a clock whose time advances only when no
+// goroutine that it counts has work to do and a step waits for a timer, or for a replay when the recording says so.
+package simulated
 
 import (
 	"fmt"
@@ -34,11 +34,11 @@ type Clock struct {
 // compare it with real time by accident.
 func Epoch() time.Time { return time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC) }
 
-// New returns a clock at Epoch.
-func New() *Clock { return At(Epoch()) }
+// NewClock returns a clock at Epoch.
+func NewClock() *Clock { return ClockAt(Epoch()) }
 
-// At returns a clock at an instant.
-func At(now time.Time) *Clock {
+// ClockAt returns a clock at an instant.
+func ClockAt(now time.Time) *Clock {
 	c := &Clock{now: now.Round(0).UTC()}
 	c.changed = sync.NewCond(&c.mu)
 	return c

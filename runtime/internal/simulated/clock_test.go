@@ -1,4 +1,4 @@
-package simclock_test
+package simulated_test
 
 import (
 	"testing"
@@ -7,15 +7,15 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/ambit-tools/ambit/runtime/internal/simclock"
+	"github.com/ambit-tools/ambit/runtime/internal/simulated"
 )
 
-func passed(c *simclock.Clock) time.Duration { return c.Now().Sub(simclock.Epoch()) }
+func passed(c *simulated.Clock) time.Duration { return c.Now().Sub(simulated.Epoch()) }
 
 // TestTimePassesWhenSomebodyWaits shows that a step takes the time that it
 // sleeps, and that what is due on the way happens in its order.
 func TestTimePassesWhenSomebodyWaits(t *testing.T) {
-	c := simclock.New()
+	c := simulated.NewClock()
 	var order []string
 	note := func(s string) func() { return func() { order = append(order, s) } }
 	c.AfterFunc(3*time.Second, note("third"))
@@ -38,7 +38,7 @@ func TestTimePassesWhenSomebodyWaits(t *testing.T) {
 // TestWhatIsDueAtTheEndHappens shows that a step does not leave behind what is
 // due at the instant of its end.
 func TestWhatIsDueAtTheEndHappens(t *testing.T) {
-	c := simclock.New()
+	c := simulated.NewClock()
 	fired := false
 	require.NoError(t, c.Perform(func() {
 		c.Sleep(time.Second)
@@ -49,7 +49,7 @@ func TestWhatIsDueAtTheEndHappens(t *testing.T) {
 }
 
 func TestStuck(t *testing.T) {
-	c := simclock.New()
+	c := simulated.NewClock()
 	block := make(chan struct{})
 	defer close(block)
 	err := c.Perform(func() { c.Busy(-1); <-block })
@@ -57,7 +57,7 @@ func TestStuck(t *testing.T) {
 }
 
 func TestPatience(t *testing.T) {
-	c := simclock.New()
+	c := simulated.NewClock()
 	c.Patience = time.Millisecond
 	block := make(chan struct{})
 	defer close(block)
@@ -67,15 +67,15 @@ func TestPatience(t *testing.T) {
 // TestWhatIsDueComesOneByOne shows that Reach stops before what is due at its
 // instant, that Rest calls none of it and Next one after the other.
 func TestWhatIsDueComesOneByOne(t *testing.T) {
-	c := simclock.At(simclock.Epoch().Add(time.Hour))
+	c := simulated.ClockAt(simulated.Epoch().Add(time.Hour))
 	assert.Equal(t, time.Hour, passed(c))
 	var order []int
 	for i, at := range []time.Duration{1, 2, 2, 3} {
 		c.AfterFunc(at*time.Second, func() { order = append(order, i) })
 	}
-	require.NoError(t, c.Reach(simclock.Epoch().Add(time.Hour+2*time.Second)))
+	require.NoError(t, c.Reach(simulated.Epoch().Add(time.Hour+2*time.Second)))
 	require.NoError(t, c.Rest())
-	require.NoError(t, c.Reach(simclock.Epoch())) // time stands still
+	require.NoError(t, c.Reach(simulated.Epoch())) // time stands still
 	assert.Equal(t, time.Hour+2*time.Second, passed(c))
 	assert.Equal(t, []int{0}, order)
 	assert.True(t, c.Next())
@@ -83,10 +83,10 @@ func TestWhatIsDueComesOneByOne(t *testing.T) {
 	assert.True(t, c.Next())
 	assert.False(t, c.Next())
 	assert.Equal(t, []int{0, 1, 2}, order)
-	require.NoError(t, c.Reach(simclock.Epoch().Add(2*time.Hour)))
+	require.NoError(t, c.Reach(simulated.Epoch().Add(2*time.Hour)))
 	assert.Equal(t, []int{0, 1, 2, 3}, order)
 	c.Busy(1) // for ever
 	c.GiveUp()
 	require.Error(t, c.Rest())
-	require.Error(t, c.Reach(simclock.Epoch().Add(3*time.Hour)))
+	require.Error(t, c.Reach(simulated.Epoch().Add(3*time.Hour)))
 }
