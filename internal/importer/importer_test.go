@@ -177,7 +177,7 @@ func TestExactPlaces(t *testing.T) {
 		`{"not":{"items":` + object + `}}`:             true,
 		`{"not":{"$ref":"#/$defs/A"}}`:                 true,
 	} {
-		root, err := jsonschema.Parse([]byte(`{"type":"object","properties":{"a":` + schema + `},"$defs":{"A":` + object + `}}`))
+		root, err := jsonschema.Parse([]byte(`{"type":"object","properties":{"a":`+schema+`},"$defs":{"A":`+object+`}}`), 256)
 		require.NoError(t, err)
 		changes, fault := normalize.Schema(root, normalize.Options{Arguments: true})
 		require.Nil(t, fault)

@@ -9,6 +9,9 @@ import (
 	"github.com/ambit-tools/ambit/internal/jsonschema"
 )
 
+// maxDepth bounds the nesting of an answer, so that a hostile one costs no stack. A declaration takes 64 levels.
+const maxDepth = 256
+
 // A sourceTool is one entry of an answer to tools/list.
 type sourceTool struct {
 	name  string
@@ -19,7 +22,7 @@ type sourceTool struct {
 // readMCP finds the tools in an answer to tools/list, in a whole JSON-RPC answer or in a
 // list. more is where the answer says that it is one page of several, nil otherwise.
 func readMCP(src []byte) (tools []sourceTool, left []Left, more *jsonschema.Value, err error) {
-	root, err := jsonschema.Parse(src)
+	root, err := jsonschema.Parse(src, maxDepth)
 	if err != nil {
 		return nil, nil, nil, err
 	}

@@ -14,7 +14,7 @@ import (
 
 func index(t *testing.T, text string) (*jsonschema.Value, *jsonschema.Index[*jsonschema.Value]) {
 	t.Helper()
-	root, err := jsonschema.Parse([]byte(text))
+	root, err := jsonschema.Parse([]byte(text), 256)
 	require.NoError(t, err, text)
 	return root, jsonschema.NewIndex(jsonschema.Values{}, root)
 }
@@ -189,7 +189,7 @@ func TestLargeObject(t *testing.T) {
 	for i := range n {
 		fmt.Fprintf(&b, `d%d": {}, "`, i)
 	}
-	root, err := jsonschema.Parse([]byte(b.String() + `last": {}}}`))
+	root, err := jsonschema.Parse([]byte(b.String()+`last": {}}}`), 256)
 	require.NoError(t, err)
 	counted := &counting{}
 	x := jsonschema.NewIndex(counted, root)

@@ -70,3 +70,31 @@ func held[N comparable](t Tree[N], f form, v N) iter.Seq[N] {
 		}
 	}
 }
+
+// Rewritten returns a copy of a schema in which f has replaced the schemas directly inside of it, and what stands
+// where a schema would. It shares all else with s.
+func Rewritten(s *Value, f func(keyword string, sub *Value) *Value) *Value {
+	out := NewObject(s)
+	for _, m := range s.Members {
+		own := *m
+		each := func(sub *Value) *Value { return f(m.Name, sub) }
+		switch form := keywords[m.Name]; {
+		case (form == list || form == oneOrList) && m.Value.Is(Array):
+			own.Value = NewArray(m.Value)
+			for _, item := range m.Value.Items {
+				own.Value.Items = append(own.Value.Items, each(item))
+			}
+		case form == byName && m.Value.Is(Object):
+			own.Value = NewObject(m.Value)
+			for _, part := range m.Value.Members {
+				named := *part
+				named.Value = each(part.Value)
+				own.Value.Members = append(own.Value.Members, &named)
+			}
+		case form == one || form == oneOrList:
+			own.Value = each(m.Value)
+		}
+		out.Members = append(out.Members, &own)
+	}
+	return out
+}

@@ -12,10 +12,6 @@ import (
 	"unicode/utf8"
 )
 
-// maxDepth bounds nesting, so that a hostile source costs no stack. A declaration takes
-// 64 levels.
-const maxDepth = 256
-
 // An Error is a fault of a source, at a place.
 type Error struct {
 	Pos     Pos
@@ -27,9 +23,10 @@ type Error struct {
 func (e *Error) Error() string { return fmt.Sprintf("%d:%d: %s", e.Pos.Line, e.Pos.Col, e.Message) }
 
 // Parse reads a source that holds one JSON value in UTF-8. It refuses what readers of
-// JSON disagree on: repeated names and invalid UTF-8. The error is of type [*Error].
-func Parse(src []byte) (*Value, error) {
-	p := &parser{src: src, lines: []int{0}}
+// JSON disagree on: repeated names and invalid UTF-8, and values that are nested deeper than so many levels. The error
+// is of type [*Error].
+func Parse(src []byte, deepest int) (*Value, error) {
+	p := &parser{src: src, lines: []int{0}, deepest: deepest}
 	for i, c := range src {
 		if c == '\n' {
 			p.lines = append(p.lines, i+1)
@@ -80,6 +77,8 @@ type parser struct {
 	src   []byte
 	lines []int // offsets at which lines begin
 	dec   *json.Decoder
+
+	deepest int // levels of arrays and objects
 
 	counted, columns int // code points of the line up to an offset: a line may hold the whole source
 }
@@ -132,8 +131,8 @@ func (p *parser) next() int {
 
 func (p *parser) value(depth int) (*Value, error) {
 	at := p.next()
-	if depth > maxDepth {
-		return nil, p.fault(at, "nested deeper than %d levels", maxDepth)
+	if depth > p.deepest {
+		return nil, p.fault(at, "nested deeper than %d levels", p.deepest)
 	}
 	t, err := p.dec.Token()
 	if err != nil {

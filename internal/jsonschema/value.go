@@ -45,6 +45,7 @@ type Member struct {
 	Name  string
 	Pos   Pos // of the name
 	Value *Value
+	From  []*Value // the objects of the source that it was merged of, for programs that merge schemas; nil elsewhere
 }
 
 // NewString returns a string that stands where at stands.
@@ -81,6 +82,9 @@ func (v *Value) IsText(text string) bool { return v.Is(String) && v.Text == text
 // IsTrue reports whether v is true. It may be nil.
 func (v *Value) IsTrue() bool { return v.Is(Bool) && v.Bool }
 
+// IsFalse reports whether v is false. It may be nil.
+func (v *Value) IsFalse() bool { return v.Is(Bool) && !v.Bool }
+
 // Get returns a member of an object, nil when v has none of that name. v may be nil.
 func (v *Value) Get(name string) *Value {
 	if m := v.Member(name); m != nil {
@@ -105,13 +109,71 @@ func (v *Value) Member(name string) *Member {
 // Has reports whether an object has a member.
 func (v *Value) Has(name string) bool { return v.Member(name) != nil }
 
-// Set replaces a member, or adds it as the last.
+// TextOf returns the text of a member that is a string, else an empty one.
+func (v *Value) TextOf(name string) string {
+	if m := v.Get(name); m.Is(String) {
+		return m.Text
+	}
+	return ""
+}
+
+// ObjectOf returns a member that is an object, else nil.
+func (v *Value) ObjectOf(name string) *Value {
+	if m := v.Get(name); m.Is(Object) {
+		return m
+	}
+	return nil
+}
+
+// ListOf returns the elements of a member that is an array, else nil.
+func (v *Value) ListOf(name string) []*Value {
+	if m := v.Get(name); m.Is(Array) {
+		return m.Items
+	}
+	return nil
+}
+
+// TextsOf returns the strings in a member that is an array.
+func (v *Value) TextsOf(name string) []string {
+	var out []string
+	for _, item := range v.ListOf(name) {
+		if item.Is(String) {
+			out = append(out, item.Text)
+		}
+	}
+	return out
+}
+
+// Fields returns the members of an object; none for another value. v may be nil.
+func (v *Value) Fields() []*Member {
+	if !v.Is(Object) {
+		return nil
+	}
+	return v.Members
+}
+
+// Set replaces a member, or adds it as the last. An object that shares its members with v keeps the one it has.
 func (v *Value) Set(name string, to *Value) {
-	if m := v.Member(name); m != nil {
-		m.Value = to
-		return
+	for i, m := range v.Members {
+		if m.Name == name {
+			own := *m
+			own.Value = to
+			v.Members[i] = &own
+			return
+		}
 	}
 	v.Members = append(v.Members, &Member{Name: name, Pos: to.Pos, Value: to})
+}
+
+// Without returns an object with the members of v but for some, at the place of v.
+func (v *Value) Without(names ...string) *Value {
+	out := NewObject(v)
+	for _, m := range v.Members {
+		if !slices.Contains(names, m.Name) {
+			out.Members = append(out.Members, m)
+		}
+	}
+	return out
 }
 
 // Rename gives a member another name in its place. Nothing has that name yet.
@@ -150,7 +212,9 @@ func (v *Value) Clone() *Value {
 	}
 	out.Members = nil
 	for _, m := range v.Members {
-		out.Members = append(out.Members, &Member{Name: m.Name, Pos: m.Pos, Value: m.Value.Clone()})
+		own := *m
+		own.Value = m.Value.Clone()
+		out.Members = append(out.Members, &own)
 	}
 	return &out
 }

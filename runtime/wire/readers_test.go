@@ -62,7 +62,6 @@ var lax = map[string]string{
 	"runtime/models/definitions.go":            model,
 	"runtime/models/dialect/reader.go":         model,
 	"runtime/models/dialect/restore.go":        model,
-	"runtime/models/dialect/tree.go":           model,
 	"runtime/opa/stale.go":                     own,
 	"runtime/replay/outputs.go":                own,
 	"runtime/replay/recording.go":              own,

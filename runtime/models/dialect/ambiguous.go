@@ -1,11 +1,15 @@
 package dialect
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/ambit-tools/ambit/internal/jsonschema"
+)
 
 // ambiguous notes the members that were made nullable and that Schema.Restore may not take the null out of:
 // an object may be of another branch of the union too, in which the schema itself allows null there.
-func (w *rewriter) ambiguous(root *object) {
-	a := &ambiguity{w: w, reader: reader{root: root, made: w.made, tuples: w.tuples}, walked: map[*object]bool{}, compared: map[[2]*object]bool{}, both: map[[2]*object]bool{}}
+func (w *rewriter) ambiguous(root *value) {
+	a := &ambiguity{w: w, reader: w.reader(root), walked: map[*value]bool{}, compared: map[[2]*value]bool{}, both: map[[2]*value]bool{}}
 	if a.walk(root); a.pairs > maxPairs {
 		w.noteAt("", "anyOf", Refused, "its unions have too many branches to find those that null may belong to")
 	}
@@ -17,19 +21,19 @@ const maxPairs = 1_000_000
 type ambiguity struct {
 	w        *rewriter
 	reader   reader
-	walked   map[*object]bool
-	compared map[[2]*object]bool
-	both     map[[2]*object]bool // what meet is asked of, and its answers
-	pairs    int                 // that were compared
+	walked   map[*value]bool
+	compared map[[2]*value]bool
+	both     map[[2]*value]bool // what meet is asked of, and its answers
+	pairs    int                // that were compared
 }
 
 // walk looks at the unions of a schema and of all in it.
-func (a *ambiguity) walk(node *object) {
-	if node == nil || a.walked[node] {
+func (a *ambiguity) walk(node *value) {
+	if !node.Is(jsonschema.Object) || a.walked[node] {
 		return
 	}
 	a.walked[node] = true
-	branches := a.reader.expand([]*object{node})
+	branches := a.reader.expand([]*value{node})
 	for i, x := range branches {
 		for _, y := range branches[:i] {
 			if a.pairs++; a.pairs > maxPairs {
@@ -41,34 +45,32 @@ func (a *ambiguity) walk(node *object) {
 		}
 	}
 	for _, s := range branches {
-		for _, m := range s.object("properties").fields() {
-			below, _ := m.value.(*object)
-			a.walk(below)
+		for _, m := range s.ObjectOf("properties").Fields() {
+			a.walk(m.Value)
 		}
 		tuple := a.reader.tuples[s]
 		for _, element := range tuple {
 			a.walk(element)
 		}
 		if tuple == nil {
-			a.walk(s.object("items"))
+			a.walk(s.ObjectOf("items"))
 		}
 	}
 }
 
 // compare notes the members of which null means something else in x than in y: a value may be of both.
-func (a *ambiguity) compare(x, y *object) {
-	key := [2]*object{x, y}
+func (a *ambiguity) compare(x, y *value) {
+	key := [2]*value{x, y}
 	if a.compared[key] {
 		return
 	}
 	a.compared[key] = true
-	for _, m := range x.object("properties").fields() {
-		in, _ := m.value.(*object)
-		other := y.object("properties").object(m.name)
-		if in == nil || other == nil {
+	for _, m := range x.ObjectOf("properties").Fields() {
+		in, other := m.Value, y.ObjectOf("properties").ObjectOf(m.Name)
+		if !in.Is(jsonschema.Object) || other == nil {
 			continue
 		}
-		madeIn, madeOther := a.reader.made[x][m.name], a.reader.made[y][m.name]
+		madeIn, madeOther := a.reader.made[x][m.Name], a.reader.made[y][m.Name]
 		switch {
 		case madeIn != "" && madeOther == "" && a.reader.admitsNull(other):
 			a.note(madeIn)
@@ -84,9 +86,9 @@ func (a *ambiguity) compare(x, y *object) {
 	}
 }
 
-func (a *ambiguity) each(x, y *object) {
-	for _, in := range a.reader.expand([]*object{x}) {
-		for _, other := range a.reader.expand([]*object{y}) {
+func (a *ambiguity) each(x, y *value) {
+	for _, in := range a.reader.expand([]*value{x}) {
+		for _, other := range a.reader.expand([]*value{y}) {
 			if a.pairs++; a.pairs > maxPairs {
 				return
 			}
@@ -103,8 +105,8 @@ func (a *ambiguity) note(at string) {
 
 // meet reports whether a value may be of both x and y, which are no unions, as far as names, types and listed
 // values say.
-func (a *ambiguity) meet(x, y *object) bool {
-	key := [2]*object{x, y}
+func (a *ambiguity) meet(x, y *value) bool {
+	key := [2]*value{x, y}
 	if answer, ok := a.both[key]; ok {
 		return answer
 	}
@@ -116,29 +118,28 @@ func (a *ambiguity) meet(x, y *object) bool {
 	return a.both[key]
 }
 
-func (a *ambiguity) couldMeet(x, y *object) bool {
+func (a *ambiguity) couldMeet(x, y *value) bool {
 	if !slices.ContainsFunc(kinds(x), func(k string) bool { return slices.Contains(kinds(y), k) }) {
 		return false
 	}
 	if one, ok := listed(x); ok {
 		if two, ok := listed(y); ok {
-			return slices.ContainsFunc(one, func(v any) bool {
-				return slices.ContainsFunc(two, func(u any) bool { return sameScalar(v, u) })
+			return slices.ContainsFunc(one, func(v *value) bool {
+				return slices.ContainsFunc(two, func(u *value) bool { return sameScalar(v, u) })
 			})
 		}
 	}
-	props, others := x.object("properties"), y.object("properties")
+	props, others := x.ObjectOf("properties"), y.ObjectOf("properties")
 	if props == nil || others == nil {
 		return true
 	}
-	if len(props.members) != len(others.members) {
+	if len(props.Members) != len(others.Members) {
 		return false
 	}
-	for _, m := range props.members {
-		in, _ := m.value.(*object)
-		other := others.object(m.name)
-		if in == nil || other == nil || !slices.ContainsFunc(a.reader.expand([]*object{in}), func(x *object) bool {
-			return slices.ContainsFunc(a.reader.expand([]*object{other}), func(y *object) bool { return a.meet(x, y) })
+	for _, m := range props.Members {
+		in, other := m.Value, others.ObjectOf(m.Name)
+		if !in.Is(jsonschema.Object) || other == nil || !slices.ContainsFunc(a.reader.expand([]*value{in}), func(x *value) bool {
+			return slices.ContainsFunc(a.reader.expand([]*value{other}), func(y *value) bool { return a.meet(x, y) })
 		}) {
 			return false
 		}
@@ -147,7 +148,7 @@ func (a *ambiguity) couldMeet(x, y *object) bool {
 }
 
 // kinds returns the types of a rewritten schema that is neither a union nor a reference, numbers as one.
-func kinds(s *object) []string {
+func kinds(s *value) []string {
 	types := slices.Clone(typesOf(s))
 	for i, t := range types {
 		if t == "integer" {

@@ -15,6 +15,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/ambit-tools/ambit/internal/jsonschema"
 )
 
 // A Dialect is a part of JSON Schema that a provider takes. The set is closed.
@@ -158,7 +160,7 @@ func Rewrite(schema []byte, d Dialect) (*Schema, error) {
 }
 
 // schema returns the result of a rewriting that was not refused.
-func (w *rewriter) schema(out *object) (*Schema, error) {
+func (w *rewriter) schema(out *value) (*Schema, error) {
 	s, err := finish(out, w.notes)
 	if err != nil {
 		return nil, err
@@ -166,15 +168,11 @@ func (w *rewriter) schema(out *object) (*Schema, error) {
 	s.Strict = w.d.strict()
 	s.Optional, s.Unions = w.optional, w.unions
 	if len(w.nullable) > 0 {
-		s.Nullable, s.reader = w.nullable, reader{out, w.made, w.tuples}
+		s.Nullable, s.reader = w.nullable, w.reader(out)
 	}
 	return s, nil
 }
 
-func finish(out *object, notes []Note) (*Schema, error) {
-	text, err := encode(out)
-	if err != nil {
-		return nil, fmt.Errorf("the schema cannot be written: %w", err)
-	}
-	return &Schema{JSON: text, Notes: notes}, nil
+func finish(out *value, notes []Note) (*Schema, error) {
+	return &Schema{JSON: jsonschema.JSON(out), Notes: notes}, nil
 }

@@ -176,7 +176,7 @@ func TestStrictIsOff(t *testing.T) {
 		"/properties/a: allOf: refused: its branches cannot be merged into one schema ": {
 			head + `{"allOf":[{"type":"object","properties":{"b":{"type":"string"}},"unevaluatedProperties":false},{"properties":{"c":{"type":"string"}},"required":["c"]}]}` + tail, both,
 		},
-		"/properties/a: $ref: refused: it leads to a part by an $id that is relative, or nowhere":             {`{"$id":"https://example.com/a","properties":{"a":{"$ref":"b"}}}`, both},
+		"/properties/b: $ref: refused: it leads out of the schema, or nowhere":                                {`{"$id":"https://example.com/a","properties":{"b":{"$ref":"b"}}}`, both},
 		"/properties/a: $dynamicRef: refused: what it leads to depends on the schemas that refer to this one": {head + `{"type":"string","$dynamicRef":"#n"}` + tail, both},
 		"/properties/a/allOf/1: required: refused: the member \"b\" is required and not declared":             {head + `{"allOf":[{"type":"object","properties":{"c":{"type":"string"}}},{"required":["b"]}]}` + tail, both},
 		"/properties/a: allOf: refused: its branches cannot be merged into one schema":                        {head + `{"allOf":[{"type":"string"},{"type":"integer"}]}` + tail, both},

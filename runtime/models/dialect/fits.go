@@ -1,12 +1,13 @@
 package dialect
 
 import (
-	"encoding/json"
 	"math"
 	"regexp"
 	"slices"
+	"strconv"
 	"unicode/utf8"
 
+	"github.com/ambit-tools/ambit/internal/jsonschema"
 	"github.com/ambit-tools/ambit/runtime/internal/jsonscan"
 )
 
@@ -21,7 +22,7 @@ type fitter struct {
 // A question is whether the value at a position fits a schema. Loose says that members may be left out.
 type question struct {
 	at     int
-	schema *object
+	schema *value
 	loose  bool
 }
 
@@ -50,13 +51,13 @@ func (f *fitter) fits(q question, depth int) answer {
 }
 
 func (f *fitter) find(q question, depth int) answer {
-	if ref := q.schema.text("$ref"); ref != "" {
+	if ref := q.schema.TextOf("$ref"); ref != "" {
 		return f.fits(question{q.at, f.definition(ref), q.loose}, depth)
 	}
-	if branches := q.schema.list("anyOf"); branches != nil {
+	if branches := q.schema.ListOf("anyOf"); branches != nil {
 		best := answer{}
 		for _, b := range branches {
-			if a := f.fits(question{q.at, b.(*object), q.loose}, depth); a.ok && (!best.ok || a.cuts < best.cuts) {
+			if a := f.fits(question{q.at, b, q.loose}, depth); a.ok && (!best.ok || a.cuts < best.cuts) {
 				best = a
 			}
 		}
@@ -73,9 +74,9 @@ func (f *fitter) find(q question, depth int) answer {
 
 // object wants the declared members, each once and fit.
 func (f *fitter) object(q question, depth int) answer {
-	props := q.schema.object("properties")
+	props := q.schema.ObjectOf("properties")
 	entries, _ := entriesOf(f.text, q.at)
-	if props == nil || !q.loose && len(entries) != len(props.members) {
+	if props == nil || !q.loose && len(entries) != len(props.Members) {
 		return answer{}
 	}
 	out := answer{ok: true}
@@ -87,7 +88,7 @@ func (f *fitter) object(q question, depth int) answer {
 			out.cuts++
 			continue
 		}
-		a := f.fits(question{e.value, props.object(e.name), q.loose}, depth+1)
+		a := f.fits(question{e.value, props.ObjectOf(e.name), q.loose}, depth+1)
 		if !a.ok {
 			return answer{}
 		}
@@ -120,23 +121,23 @@ func (f *fitter) array(q question, depth int) answer {
 
 // fitsScalar reports whether a value is of the type, the values and the bounds that a schema names. It takes a
 // value for fit that it cannot judge, such as one with a format.
-func fitsScalar(text []byte, s *object) bool {
+func fitsScalar(text []byte, s *value) bool {
 	v, ok := scalar(text)
 	if !ok || !slices.ContainsFunc(typesOf(s), func(t string) bool { return isOf(v, t) }) {
 		return false
 	}
-	if values, ok := s.literals(); ok && !slices.ContainsFunc(values, func(l any) bool { return sameScalar(l, v) }) {
+	if values, ok := literals(s); ok && !slices.ContainsFunc(values, func(l *value) bool { return sameScalar(l, v) }) {
 		return false
 	}
-	switch v := v.(type) {
-	case string:
-		if !within(s, "minLength", "maxLength", float64(utf8.RuneCountInString(v))) {
+	switch v.Kind {
+	case jsonschema.String:
+		if !within(s, "minLength", "maxLength", float64(utf8.RuneCountInString(v.Text))) {
 			return false
 		}
-		pattern, err := regexp.Compile(s.text("pattern"))
-		return err != nil || pattern.MatchString(v)
-	case json.Number:
-		n, err := v.Float64()
+		pattern, err := regexp.Compile(s.TextOf("pattern"))
+		return err != nil || pattern.MatchString(v.Text)
+	case jsonschema.Number:
+		n, err := strconv.ParseFloat(v.Text, 64)
 		if err != nil || math.Abs(n) >= 1<<53 { // near a bound its digits count
 			return true
 		}
@@ -146,13 +147,13 @@ func fitsScalar(text []byte, s *object) bool {
 }
 
 // within reports whether n is not beyond the bounds that a schema has as two keywords.
-func within(s *object, least, most string, n float64) bool {
+func within(s *value, least, most string, n float64) bool {
 	for _, keyword := range []string{least, most} {
-		text, ok := s.value(keyword).(json.Number)
-		if !ok {
+		limit := s.Get(keyword)
+		if !limit.Is(jsonschema.Number) {
 			continue
 		}
-		bound, err := text.Float64()
+		bound, err := strconv.ParseFloat(limit.Text, 64)
 		switch {
 		case err != nil:
 		case n == bound && (keyword == "exclusiveMinimum" || keyword == "exclusiveMaximum"),

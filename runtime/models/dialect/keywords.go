@@ -1,11 +1,12 @@
 package dialect
 
 import (
-	"encoding/json"
 	"math"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/ambit-tools/ambit/internal/jsonschema"
 )
 
 // annotations say nothing about which values are allowed. A rewritten schema keeps title and description.
@@ -33,16 +34,6 @@ var assertions = map[string]bool{
 	"minimum": true, "maximum": true, "exclusiveMinimum": true, "exclusiveMaximum": true, "multipleOf": true,
 }
 
-// byNames are the keywords whose value has a schema for each of its names.
-var byNames = map[string]bool{
-	"properties": true, "patternProperties": true, "$defs": true, "definitions": true, "dependentSchemas": true, "dependencies": true,
-}
-
-// holdsSchemas reports whether the value of a keyword is a schema, or a list of schemas.
-func holdsSchemas(keyword string) bool {
-	return assertions[keyword] && !byNames[keyword] && !slices.Contains([]string{"enum", "const", "required", "dependentRequired"}, keyword)
-}
-
 // checks are the keywords that a dialect keeps or describes, by the type that they apply to.
 var checks = map[string][]string{
 	"string":  {"minLength", "maxLength", "pattern", "format"},
@@ -58,8 +49,11 @@ var checks = map[string][]string{
 var formats = []string{"date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid", "uri"}
 
 // keeps reports whether a dialect has a keyword of checks, with that value.
-func (d Dialect) keeps(keyword string, value any) bool {
-	text, _ := value.(string)
+func (d Dialect) keeps(keyword string, v *value) bool {
+	text := ""
+	if v.Is(jsonschema.String) {
+		text = v.Text
+	}
 	switch d {
 	case OpenAIStrict:
 		switch keyword {
@@ -74,7 +68,7 @@ func (d Dialect) keeps(keyword string, value any) bool {
 		case "format":
 			return slices.Contains(formats, text)
 		case "minItems":
-			n, ok := count(value)
+			n, ok := count(v)
 			return ok && n <= 1
 		}
 	case Gemini:
@@ -94,12 +88,11 @@ func lookaround(pattern string) bool {
 }
 
 // count returns a number that counts something.
-func count(v any) (int, bool) {
-	n, ok := v.(json.Number)
-	if !ok {
+func count(v *value) (int, bool) {
+	if !v.Is(jsonschema.Number) {
 		return 0, false
 	}
-	i, err := strconv.Atoi(n.String())
+	i, err := strconv.Atoi(v.Text)
 	return i, err == nil && i >= 0
 }
 
@@ -110,9 +103,9 @@ const maxDescribed = 240
 type remark struct{ said []string }
 
 // add adds a keyword. It reports false when its value is too long to be read.
-func (r *remark) add(keyword string, value any) bool {
-	text, err := encode(value)
-	if err != nil || len(text) > maxDescribed {
+func (r *remark) add(keyword string, v *value) bool {
+	text := jsonschema.JSON(v)
+	if len(text) > maxDescribed {
 		return false
 	}
 	r.said = append(r.said, keyword+": "+string(text))
@@ -121,23 +114,23 @@ func (r *remark) add(keyword string, value any) bool {
 
 // on adds what was collected to the description of out, in the form in which the vendors' own
 // transforms do.
-func (r *remark) on(out *object) {
+func (r *remark) on(out *value) {
 	if len(r.said) == 0 {
 		return
 	}
-	text := out.text("description")
+	text := out.TextOf("description")
 	if text != "" {
 		text += "\n\n"
 	}
 	text += "{" + strings.Join(r.said, ", ") + "}"
-	rest := out.without("title", "description")
-	title, ok := out.get("title")
-	out.members = nil
-	if ok {
-		out.set("title", title)
+	rest := out.Without("title", "description")
+	title := out.Get("title")
+	out.Members = nil
+	if title != nil {
+		out.Set("title", title)
 	}
-	out.set("description", text)
-	out.members = append(out.members, rest.members...)
+	set(out, "description", text)
+	out.Members = append(out.Members, rest.Members...)
 }
 
 // known are the types of JSON Schema but for null.
@@ -145,16 +138,14 @@ var known = []string{"string", "number", "integer", "boolean", "array", "object"
 
 // types returns the types that s names, and whether null is one of them. Where it names none they
 // follow from what else it says.
-func (s *object) types() (types []string, null bool) {
-	v, ok := s.get("type")
-	switch v := v.(type) {
-	case string:
-		types = []string{v}
-	case []any:
-		types = s.strings("type")
-	}
-	if !ok {
-		types = s.implied()
+func types(s *value) (types []string, null bool) {
+	switch v := s.Get("type"); {
+	case v == nil:
+		types = implied(s)
+	case v.Is(jsonschema.String):
+		types = []string{v.Text}
+	default:
+		types = s.TextsOf("type")
 	}
 	types = slices.Clone(types)
 	null = slices.Contains(types, "null")
@@ -167,8 +158,8 @@ func (s *object) types() (types []string, null bool) {
 }
 
 // implied returns the types of the values that s lists, else the one type that its keywords apply to.
-func (s *object) implied() (types []string) {
-	if values, ok := s.literals(); ok {
+func implied(s *value) (types []string) {
+	if values, ok := literals(s); ok {
 		for _, v := range values {
 			types = append(types, typeOf(v))
 		}
@@ -183,7 +174,7 @@ func (s *object) implied() (types []string) {
 		{"string", checks["string"]},
 		{"number", checks["number"]},
 	} {
-		if slices.ContainsFunc(hint.keywords, s.has) {
+		if slices.ContainsFunc(hint.keywords, s.Has) {
 			return []string{hint.t}
 		}
 	}
@@ -191,40 +182,38 @@ func (s *object) implied() (types []string) {
 }
 
 // literals returns the values that s lists by enum, by const, or by both.
-func (s *object) literals() ([]any, bool) {
-	v, ok := s.get("enum")
-	list, _ := v.([]any)
-	if only, constant := s.get("const"); constant {
-		if ok && !slices.ContainsFunc(list, func(v any) bool { return equal(v, only) }) {
+func literals(s *value) ([]*value, bool) {
+	list := s.ListOf("enum")
+	if only := s.Get("const"); only != nil {
+		if s.Has("enum") && !holds(list, only) {
 			return nil, true
 		}
-		return []any{only}, true
+		return []*value{only}, true
 	}
-	return list, ok
+	return list, s.Has("enum")
 }
 
+// holds reports whether a list has a value.
+func holds(list []*value, v *value) bool {
+	return slices.ContainsFunc(list, func(have *value) bool { return jsonschema.Equal(have, v) })
+}
+
+// isNull reports whether a value is null.
+func isNull(v *value) bool { return v.Is(jsonschema.Null) }
+
 // typeOf returns the name of the type of a JSON value.
-func typeOf(v any) string {
-	switch v := v.(type) {
-	case string:
-		return "string"
-	case bool:
-		return "boolean"
-	case json.Number: // 1.0 is an integer too
-		if f, err := v.Float64(); err == nil && f != math.Trunc(f) {
+func typeOf(v *value) string {
+	if v.Is(jsonschema.Number) { // 1.0 is an integer too
+		if f, err := strconv.ParseFloat(v.Text, 64); err == nil && f != math.Trunc(f) {
 			return "number"
 		}
 		return "integer"
-	case nil:
-		return "null"
-	case []any:
-		return "array"
 	}
-	return "object"
+	return [...]string{jsonschema.Null: "null", jsonschema.Bool: "boolean", jsonschema.String: "string", jsonschema.Array: "array", jsonschema.Object: "object"}[v.Kind]
 }
 
 // isOf reports whether a value is of a type.
-func isOf(v any, t string) bool {
+func isOf(v *value, t string) bool {
 	have := typeOf(v)
 	return have == t || have == "integer" && t == "number"
 }

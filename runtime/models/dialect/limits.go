@@ -3,6 +3,8 @@ package dialect
 import (
 	"regexp"
 	"unicode/utf8"
+
+	"github.com/ambit-tools/ambit/internal/jsonschema"
 )
 
 // The limits of OpenAI for the strict schema of one tool.
@@ -29,33 +31,32 @@ type limits struct {
 }
 
 // measure counts what a rewritten schema and all in it have.
-func (l *limits) measure(v any) {
-	switch x := v.(type) {
-	case []any:
-		for _, v := range x {
+func (l *limits) measure(x *value) {
+	switch {
+	case x.Is(jsonschema.Array):
+		for _, v := range x.Items {
 			l.measure(v)
 		}
-	case *object:
+	case x.Is(jsonschema.Object):
 		for _, keyword := range []string{"properties", "$defs"} {
-			for _, m := range x.object(keyword).fields() {
-				l.characters += utf8.RuneCountInString(m.name)
+			for _, m := range x.ObjectOf(keyword).Fields() {
+				l.characters += utf8.RuneCountInString(m.Name)
 				if keyword == "properties" {
 					l.members++
 				}
-				l.measure(m.value)
+				l.measure(m.Value)
 			}
 		}
-		l.measure(x.value("items"))
-		l.measure(x.value("anyOf"))
-		if values, ok := x.literals(); ok {
+		l.measure(x.Get("items"))
+		l.measure(x.Get("anyOf"))
+		if values, ok := literals(x); ok {
 			texts := 0
 			for _, v := range values {
-				text, isText := v.(string)
-				if !isText {
-					raw, _ := encode(v)
-					l.characters += len(raw)
+				if v.Is(jsonschema.String) {
+					texts += utf8.RuneCountInString(v.Text)
+				} else {
+					l.characters += len(jsonschema.JSON(v))
 				}
-				texts += utf8.RuneCountInString(text)
 			}
 			l.values += len(values)
 			l.characters += texts
@@ -67,7 +68,7 @@ func (l *limits) measure(v any) {
 }
 
 // checkLimits refuses a schema that is beyond the limits of the provider.
-func (w *rewriter) checkLimits(out *object) {
+func (w *rewriter) checkLimits(out *value) {
 	switch w.d {
 	case OpenAIStrict:
 		var size limits
@@ -91,14 +92,14 @@ func (w *rewriter) most(keyword, what string, n, most int) {
 
 // levels returns how many objects are in each other, each definition counted once: one that refers
 // to itself has no depth. deep holds what was counted.
-func (w *rewriter) levels(node *object, deep map[string]int) int {
+func (w *rewriter) levels(node *value, deep map[string]int) int {
 	deepest := 0
-	below := func(v any) {
-		if o, ok := v.(*object); ok {
-			deepest = max(deepest, w.levels(o, deep))
+	below := func(v *value) {
+		if v.Is(jsonschema.Object) {
+			deepest = max(deepest, w.levels(v, deep))
 		}
 	}
-	if ref := node.text("$ref"); ref != "" {
+	if ref := node.TextOf("$ref"); ref != "" {
 		if n, ok := deep[ref]; ok {
 			return n
 		}
@@ -107,28 +108,25 @@ func (w *rewriter) levels(node *object, deep map[string]int) int {
 		deep[ref] = deepest
 		return deepest
 	}
-	for _, branch := range node.list("anyOf") {
+	for _, branch := range node.ListOf("anyOf") {
 		below(branch)
 	}
-	if items, ok := node.get("items"); ok {
-		below(items)
-	}
-	props := node.object("properties")
+	below(node.Get("items"))
+	props := node.ObjectOf("properties")
 	if props == nil {
 		return deepest
 	}
-	for _, m := range props.members {
-		below(m.value)
+	for _, m := range props.Members {
+		below(m.Value)
 	}
 	return deepest + 1
 }
 
 // definition returns what a reference of a rewritten schema leads to.
-func (w *rewriter) definition(ref string) *object {
+func (w *rewriter) definition(ref string) *value {
 	for _, m := range w.defs {
-		if refTo(m.name) == ref {
-			def, _ := m.value.(*object) // nil while it is being rewritten
-			return def
+		if refTo(m.Name) == ref {
+			return m.Value // nil while it is being rewritten
 		}
 	}
 	return nil
@@ -142,7 +140,7 @@ var (
 )
 
 // checkNames notes the members of the root with a name that the provider does not take.
-func (w *rewriter) checkNames(root *object) {
+func (w *rewriter) checkNames(root *value) {
 	var takes *regexp.Regexp
 	switch w.d {
 	case Anthropic, AnthropicStrict:
@@ -152,13 +150,13 @@ func (w *rewriter) checkNames(root *object) {
 	default:
 		return
 	}
-	props := root.object("properties")
+	props := root.ObjectOf("properties")
 	if props == nil {
 		return
 	}
-	for _, m := range props.members {
-		if !takes.MatchString(m.name) {
-			w.noteAt(props.place(m.name), "properties", Refused, "the provider refuses a request with this tool: the name of an argument has to match %s", takes)
+	for _, m := range props.Members {
+		if !takes.MatchString(m.Name) {
+			w.noteAt(place(props, m.Name), "properties", Refused, "the provider refuses a request with this tool: the name of an argument has to match %s", takes)
 		}
 	}
 }

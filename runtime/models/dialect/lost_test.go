@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/ambit-tools/ambit/runtime/models/dialect"
 )
@@ -145,4 +146,34 @@ func TestPlacesOfWhatIsMerged(t *testing.T) {
 	}, notes)
 	s, _ = rewrite(t, `{"type":"object","properties":{"q":{"allOf":[{"type":"object","properties":{"b":{"type":"string"}}},{"properties":{"c":{"type":"string"}}}]}},"required":["q"]}`, dialect.OpenAIStrict)
 	assert.Equal(t, []string{"/properties/q/allOf/0/properties/b", "/properties/q/allOf/1/properties/c"}, s.Nullable)
+}
+
+// TestRelativeReferences: a reference leads to a part by an $id that is relative, and one from within it to what is there, also
+// where the part is published in the place of a reference; one that could lead to several parts leads to none.
+func TestRelativeReferences(t *testing.T) {
+	const part = `"part":{"$id":"parts/one.json","type":"object","properties":{"in":{"$ref":"#/$defs/a%20b"},"by":{"$ref":"#b"},"back":{"$ref":"../tool.json#n"},"over":{"$ref":"two.json"}},
+		"required":["in"],"additionalProperties":false,"$defs":{"a b":{"type":"string","enum":["x"]},"b":{"$anchor":"b","type":"boolean"}}}`
+	const rest = `"two":{"$id":"/parts/two.json","type":"integer","enum":[2]},"n":{"$anchor":"n","type":"number","enum":[3]}`
+	for name, schema := range map[string]string{
+		"a root":     `{"$id":"https://example.com/tool.json","$ref":"parts/one.json","$defs":{` + part + `,` + rest + `}}`,
+		"no base":    `{"$ref":"./parts/one.json","$defs":{` + strings.Replace(part, "../tool.json#n", "../#n", 1) + `,` + rest + `}}`,
+		"a part":     `{"$id":"https://example.com/tool.json","type":"object","allOf":[{"$ref":"parts/one.json"}],"$defs":{` + part + `,` + rest + `}}`,
+		"not at all": `{"$id":"https://example.com/tool.json","type":"object","properties":{"in":{"$ref":"parts/one.json#/$defs/a%20b"},"by":{"$ref":"parts/one.json#b"},"back":{"$ref":"#n"},"over":{"$ref":"parts/two.json"}},"required":["in"],"additionalProperties":false,"$defs":{` + part + `,` + rest + `}}`,
+	} {
+		for _, d := range everyDialect {
+			s, notes := rewrite(t, schema, d)
+			if d == dialect.OpenAIStrict || d == dialect.AnthropicStrict {
+				require.True(t, s.Strict, "%s in %v: %v", name, d, notes)
+			}
+			rewritten := compile(t, s.JSON)
+			for value, fits := range map[string]bool{
+				`{"in":"x","by":true,"back":3,"over":2}`: true, `{"in":"y","by":true,"back":3,"over":2}`: false, `{"in":"x","by":1,"back":3,"over":2}`: false,
+				`{"in":"x","by":true,"back":4,"over":2}`: false, `{"in":"x","by":true,"back":3,"over":"2"}`: false,
+			} {
+				assert.Equal(t, fits, rewritten.Validate(parsed(t, []byte(value))) == nil, "%s in %v: %s\n%s\n%v", name, d, value, s.JSON, notes)
+			}
+		}
+	}
+	_, notes := rewrite(t, `{"type":"object","properties":{"a":{"$ref":"x.json"}},"$defs":{"a":{"$id":"x.json","type":"string"},"b":{"$id":"./x.json","type":"integer"}}}`, dialect.OpenAIStrict)
+	assert.Contains(t, notes, "/properties/a: $ref: refused: several parts of the schema have its name")
 }

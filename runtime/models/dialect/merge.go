@@ -1,11 +1,16 @@
 package dialect
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+
+	"github.com/ambit-tools/ambit/internal/jsonschema"
+)
 
 // flatten returns s with its allOf and, where it says more than a reference, its reference merged
 // into it. A reference that leads back to itself stays, alone. What cannot be merged, and a reference that
 // cannot be followed, stay too: strict mode refuses them.
-func (w *rewriter) flatten(s *object, root bool) *object {
+func (w *rewriter) flatten(s *value, root bool) *value {
 	for range maxDepth {
 		target, why := w.target(s)
 		if target == nil {
@@ -14,81 +19,79 @@ func (w *rewriter) flatten(s *object, root bool) *object {
 			}
 			return w.conjoin(s)
 		}
-		own := s.without("$ref", "$defs", "definitions")
+		own := s.Without("$ref", "$defs", "definitions")
 		if slices.Contains(w.inlining, target) || root && target == w.source {
 			w.leave(own, "it stands beside a reference of the schema to itself, which stays alone")
 			return s
 		}
 		w.inlining = append(w.inlining, target)
-		inner, settled := settle(target.without("$defs", "definitions"))
+		inner, settled := settle(target.Without("$defs", "definitions"))
 		merged, ok := w.apply(own, inner, own)
-		ok = ok && (settled || !slices.ContainsFunc(own.members, func(m member) bool { return !annotates(m.name) }))
+		ok = ok && (settled || !slices.ContainsFunc(own.Members, func(m *member) bool { return !annotates(m.Name) }))
 		if !ok {
 			w.leave(own, "it contradicts what it stands beside, or cannot be merged with it")
 			merged = inner
 		}
-		merged.at = target.at
+		merged.Pointer = target.Pointer
 		if root {
-			merged.at = ""
+			merged.Pointer = ""
 		}
 		s = merged
 	}
 	w.note(s, "$ref", w.atWorst(Dropped), "the references do not end")
-	return s.without("$ref", "allOf")
+	return s.Without("$ref", "allOf")
 }
 
 // leave notes that what s says of values is left out.
-func (w *rewriter) leave(s *object, why string) {
-	for _, m := range s.members {
-		if !annotates(m.name) {
-			w.note(s, m.name, Dropped, "%s", why)
+func (w *rewriter) leave(s *value, why string) {
+	for _, m := range s.Members {
+		if !annotates(m.Name) {
+			w.note(s, m.Name, Dropped, "%s", why)
 		}
 	}
 }
 
 // conjoin returns s with its allOf merged into it. Branches that cannot be merged stay there.
-func (w *rewriter) conjoin(s *object) *object {
-	all, ok := s.get("allOf")
-	if !ok {
+func (w *rewriter) conjoin(s *value) *value {
+	if !s.Has("allOf") {
 		return s
 	}
-	branches, _ := all.([]any)
-	merged := s.without("allOf")
-	var left []any
-	for _, branch := range branches {
-		if branch == true {
+	merged := s.Without("allOf")
+	var left []*value
+	for _, branch := range s.ListOf("allOf") {
+		if branch.IsTrue() {
 			continue
 		}
-		b, isObject := branch.(*object)
-		if !isObject {
+		if !branch.Is(jsonschema.Object) {
 			left = append(left, branch)
 			continue
 		}
-		if b.has("$ref") || b.has("allOf") {
+		b := branch
+		if b.Has("$ref") || b.Has("allOf") {
 			b = w.flatten(b, false)
-			left = append(left, b.list("allOf")...)
-			b = b.without("allOf")
+			left = append(left, b.ListOf("allOf")...)
+			b = b.Without("allOf")
 		}
 		b, settled := settle(b)
 		both, ok := w.apply(merged, b, merged)
-		if !ok || !settled || b.has("$ref") {
+		if !ok || !settled || b.Has("$ref") {
 			left = append(left, branch)
 			continue
 		}
 		merged = both
 	}
-	merged.at = s.at
+	merged.Pointer = s.Pointer
 	if len(left) > 0 {
 		w.refuse(s, "allOf", "its branches cannot be merged into one schema")
-		merged.members = append(merged.members, member{name: "allOf", value: left, in: s.origin("allOf")})
+		merged.Members = append(merged.Members, &member{Name: "allOf", Value: &value{Kind: jsonschema.Array, Items: left}, From: []*value{origin(s, "allOf")}})
 	}
 	return merged
 }
 
 // apply returns the schema of the values that both outer and inner allow, where inner is a part of outer:
 // the unevaluated keywords of outer see what inner declares. The annotations of first win.
-func (w *rewriter) apply(outer, inner, first *object) (*object, bool) {
-	own := outer.without("unevaluatedProperties", "unevaluatedItems")
+func (w *rewriter) apply(outer, inner, first *value) (*value, bool) {
+	own := outer.Without("unevaluatedProperties", "unevaluatedItems")
 	a, b := own, inner
 	if first == inner {
 		a, b = inner, own
@@ -97,13 +100,13 @@ func (w *rewriter) apply(outer, inner, first *object) (*object, bool) {
 	if !ok {
 		return nil, false
 	}
-	for _, m := range outer.members {
-		if m.name != "unevaluatedProperties" && m.name != "unevaluatedItems" {
+	for _, m := range outer.Members {
+		if m.Name != "unevaluatedProperties" && m.Name != "unevaluatedItems" {
 			continue
 		}
-		if have, twice := merged.get(m.name); !twice {
-			merged.members = append(merged.members, m)
-		} else if !equal(have, m.value) {
+		if have := merged.Get(m.Name); have == nil {
+			merged.Members = append(merged.Members, m)
+		} else if !jsonschema.Equal(have, m.Value) {
 			return nil, false
 		}
 	}
@@ -115,21 +118,19 @@ var applicators = []string{"allOf", "anyOf", "oneOf", "not", "if", "then", "else
 
 // settle returns s with its unevaluated keywords as those that mean the same where s is merged into
 // another schema, in whose place they would see more. It reports false where there are none.
-func settle(s *object) (*object, bool) {
+func settle(s *value) (*value, bool) {
 	for _, keywords := range [][2]string{{"unevaluatedProperties", "additionalProperties"}, {"unevaluatedItems", "items"}} {
-		i := slices.IndexFunc(s.members, func(m member) bool { return m.name == keywords[0] })
-		if i < 0 {
+		m := s.Member(keywords[0])
+		if m == nil {
 			continue
 		}
-		m := s.members[i]
-		m.name = keywords[1]
-		rest := s.without(keywords[0])
+		rest := s.Without(keywords[0])
 		switch {
-		case s.has(keywords[1]) || m.value == true: // nothing is left that was not evaluated
-		case slices.ContainsFunc(applicators, s.has):
+		case s.Has(keywords[1]) || m.Value.IsTrue(): // nothing is left that was not evaluated
+		case slices.ContainsFunc(applicators, s.Has):
 			return s, false
 		default:
-			rest.members = append(rest.members, m)
+			rest.Members = append(rest.Members, &member{Name: keywords[1], Value: m.Value, From: m.From})
 		}
 		s = rest
 	}
@@ -140,15 +141,13 @@ func settle(s *object) (*object, bool) {
 var together = [][]string{{"if", "then", "else"}, {"contains", "minContains", "maxContains"}, {"prefixItems", "items", "additionalItems"}}
 
 // mixes reports whether a and b have different ones of some that say one thing together.
-func mixes(a, b *object) bool {
+func mixes(a, b *value) bool {
 	for _, keywords := range together {
-		if !slices.ContainsFunc(keywords, a.has) || !slices.ContainsFunc(keywords, b.has) {
+		if !slices.ContainsFunc(keywords, a.Has) || !slices.ContainsFunc(keywords, b.Has) {
 			continue
 		}
 		for _, keyword := range keywords {
-			x, inA := a.get(keyword)
-			y, inB := b.get(keyword)
-			if inA != inB || !equal(x, y) {
+			if !jsonschema.Equal(a.Get(keyword), b.Get(keyword)) {
 				return true
 			}
 		}
@@ -158,37 +157,37 @@ func mixes(a, b *object) bool {
 
 // merge returns the schema of the values that both a and b allow. The annotations of a win. It
 // reports false for what it cannot merge.
-func (w *rewriter) merge(a, b *object) (*object, bool) {
+func (w *rewriter) merge(a, b *value) (*value, bool) {
 	if shuts(a, b) || shuts(b, a) || mixes(a, b) {
 		return nil, false
 	}
-	out := &object{at: a.at, members: slices.Clone(a.members)}
-	for _, m := range b.members {
-		have, ok := out.get(m.name)
+	out := &value{Kind: jsonschema.Object, Pointer: a.Pointer, Members: slices.Clone(a.Members)}
+	for _, m := range b.Members {
+		have := out.Get(m.Name)
 		switch {
-		case !ok:
-			out.members = append(out.members, m)
-		case annotates(m.name) || equal(have, m.value):
-		case m.name == "type":
+		case have == nil:
+			out.Members = append(out.Members, m)
+		case annotates(m.Name) || jsonschema.Equal(have, m.Value):
+		case m.Name == "type":
 			types, ok := common(a, b)
 			if !ok {
 				return nil, false
 			}
-			out.combine("type", types, b)
-		case m.name == "required":
-			all := slices.Clone(a.list("required"))
-			for _, name := range b.list("required") {
-				if !slices.Contains(all, name) {
+			combine(out, "type", types, b)
+		case m.Name == "required":
+			all := slices.Clone(a.ListOf("required"))
+			for _, name := range b.ListOf("required") {
+				if !holds(all, name) {
 					all = append(all, name)
 				}
 			}
-			out.combine("required", all, b)
-		case m.name == "properties":
-			props, ok := w.mergeProperties(a.object("properties"), b.object("properties"))
+			combine(out, "required", &value{Kind: jsonschema.Array, Items: all}, b)
+		case m.Name == "properties":
+			props, ok := w.mergeProperties(a.ObjectOf("properties"), b.ObjectOf("properties"))
 			if !ok {
 				return nil, false
 			}
-			out.set("properties", props)
+			out.Set("properties", props)
 		default:
 			return nil, false
 		}
@@ -196,25 +195,23 @@ func (w *rewriter) merge(a, b *object) (*object, bool) {
 	return out, true
 }
 
-func (w *rewriter) mergeProperties(a, b *object) (*object, bool) {
+func (w *rewriter) mergeProperties(a, b *value) (*value, bool) {
 	if a == nil || b == nil {
 		return nil, false
 	}
-	out := &object{at: a.at, members: slices.Clone(a.members)}
-	for _, m := range b.members {
-		have, ok := out.get(m.name)
-		x, isX := have.(*object)
-		y, isY := m.value.(*object)
+	out := &value{Kind: jsonschema.Object, Pointer: a.Pointer, Members: slices.Clone(a.Members)}
+	for _, m := range b.Members {
+		have := out.Get(m.Name)
 		switch {
-		case !ok:
-			out.members = append(out.members, m)
-		case equal(have, m.value):
-		case isX && isY:
-			both, ok := w.merge(x, y)
+		case have == nil:
+			out.Members = append(out.Members, m)
+		case jsonschema.Equal(have, m.Value):
+		case have.Is(jsonschema.Object) && m.Value.Is(jsonschema.Object):
+			both, ok := w.merge(have, m.Value)
 			if !ok {
 				return nil, false
 			}
-			out.set(m.name, both)
+			out.Set(m.Name, both)
 		default:
 			return nil, false
 		}
@@ -223,47 +220,47 @@ func (w *rewriter) mergeProperties(a, b *object) (*object, bool) {
 }
 
 // common returns the types that both a and b name.
-func common(a, b *object) (any, bool) {
-	var types []any
-	ta, nullA := a.types()
-	tb, nullB := b.types()
+func common(a, b *value) (*value, bool) {
+	var all []string
+	ta, nullA := types(a)
+	tb, nullB := types(b)
 	for _, t := range ta {
 		switch {
 		case slices.Contains(tb, t), t == "integer" && slices.Contains(tb, "number"):
-			types = append(types, t)
+			all = append(all, t)
 		case t == "number" && slices.Contains(tb, "integer"):
-			types = append(types, "integer")
+			all = append(all, "integer")
 		}
 	}
 	if nullA && nullB {
-		types = append(types, "null")
+		all = append(all, "null")
 	}
-	if len(types) == 1 {
-		return types[0], true
+	out := made()
+	if len(all) == 1 {
+		set(out, "type", all[0])
+	} else {
+		set(out, "type", all)
 	}
-	return types, len(types) > 0
+	return out.Get("type"), len(all) > 0
 }
 
 // shuts reports whether a closes the object for members that only b declares, or says what members
 // are that only b declares: merged, it would not. So for the elements of an array.
-func shuts(a, b *object) bool {
-	if v, ok := a.get("unevaluatedItems"); ok && v != true && slices.ContainsFunc([]string{"prefixItems", "items", "contains"}, b.has) {
+func shuts(a, b *value) bool {
+	if v := a.Get("unevaluatedItems"); v != nil && !v.IsTrue() && slices.ContainsFunc([]string{"prefixItems", "items", "contains"}, b.Has) {
 		return true
 	}
-	v, closes := a.get("additionalProperties")
-	if !closes {
-		v, closes = a.get("unevaluatedProperties")
-	}
-	if (!closes || v == true) && !a.has("patternProperties") {
+	v := cmp.Or(a.Get("additionalProperties"), a.Get("unevaluatedProperties"))
+	if (v == nil || v.IsTrue()) && !a.Has("patternProperties") {
 		return false
 	}
-	props := a.object("properties")
-	more := b.object("properties")
+	props := a.ObjectOf("properties")
+	more := b.ObjectOf("properties")
 	if more == nil {
 		return false
 	}
-	for _, m := range more.members {
-		if props == nil || !props.has(m.name) {
+	for _, m := range more.Members {
+		if props == nil || !props.Has(m.Name) {
 			return true
 		}
 	}

@@ -1,12 +1,16 @@
 package dialect
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/ambit-tools/ambit/internal/jsonschema"
+)
 
 // sourceAdmitsNull reports whether a schema that is not rewritten allows null. One that refers to itself only
 // allows nothing.
-func (w *rewriter) sourceAdmitsNull(v any) bool {
+func (w *rewriter) sourceAdmitsNull(v *value) bool {
 	for { // until no more schemas are found to allow it: one that was asked for while it was answered said no
-		round := nulls{w: w, asked: map[*object]bool{}}
+		round := nulls{w: w, asked: map[*value]bool{}}
 		if round.admits(v) {
 			return true
 		}
@@ -19,14 +23,13 @@ func (w *rewriter) sourceAdmitsNull(v any) bool {
 // A nulls asks schemas once each whether they allow null.
 type nulls struct {
 	w     *rewriter
-	asked map[*object]bool
+	asked map[*value]bool
 	found bool // one that was not known to
 }
 
-func (n *nulls) admits(v any) bool {
-	s, ok := v.(*object)
-	if !ok || n.w.null[s] || n.asked[s] {
-		return v == true || ok && n.w.null[s]
+func (n *nulls) admits(s *value) bool {
+	if !s.Is(jsonschema.Object) || n.w.null[s] || n.asked[s] {
+		return s.IsTrue() || n.w.null[s]
 	}
 	n.asked[s] = true
 	if n.says(s) {
@@ -35,28 +38,28 @@ func (n *nulls) admits(v any) bool {
 	return n.w.null[s]
 }
 
-func (n *nulls) says(s *object) bool {
+func (n *nulls) says(s *value) bool {
 	if target, _ := n.w.target(s); target != nil && !n.admits(target) {
 		return false
 	}
 	for _, keyword := range []string{"anyOf", "oneOf"} {
-		if s.has(keyword) && !slices.ContainsFunc(s.list(keyword), n.admits) {
+		if s.Has(keyword) && !slices.ContainsFunc(s.ListOf(keyword), n.admits) {
 			return false
 		}
 	}
-	if slices.ContainsFunc(s.list("allOf"), func(v any) bool { return !n.admits(v) }) {
+	if slices.ContainsFunc(s.ListOf("allOf"), func(v *value) bool { return !n.admits(v) }) {
 		return false
 	}
-	if values, ok := s.literals(); ok && !slices.Contains(values, nil) {
+	if values, ok := literals(s); ok && !slices.ContainsFunc(values, isNull) {
 		return false
 	}
-	types, null := s.types()
+	types, null := types(s)
 	return null || len(types) == 0
 }
 
 // leaveOut returns the schema of a member that may be left out: nullable, since a strict schema of
 // OpenAI has all its members. in is the object that has the member, at the place where it is declared.
-func (w *rewriter) leaveOut(node, in *object, at, name string) *object {
+func (w *rewriter) leaveOut(node, in *value, at, name string) *value {
 	if w.admitsNull(node, map[string]bool{}) {
 		w.noteAt(at, "required", Changed, "the member cannot be left out: null is null, as the schema says")
 		return node
@@ -68,32 +71,32 @@ func (w *rewriter) leaveOut(node, in *object, at, name string) *object {
 	if !slices.Contains(w.nullable, at) {
 		w.nullable = append(w.nullable, at)
 	}
-	_, literal := node.literals()
-	if t := node.text("type"); t != "" && t != "object" && t != "array" && !literal {
-		node.set("type", []any{t, "null"})
+	_, literal := literals(node)
+	if t := node.TextOf("type"); t != "" && t != "object" && t != "array" && !literal {
+		set(node, "type", []string{t, "null"})
 		return node
 	}
 	null := made("type", "null")
-	if list := node.list("anyOf"); list != nil {
-		node.set("anyOf", append(slices.Clone(list), null))
+	if list := node.ListOf("anyOf"); list != nil {
+		set(node, "anyOf", append(slices.Clone(list), null))
 		return node
 	}
 	w.unions++
 	out := made()
 	for _, keyword := range []string{"title", "description"} {
-		if text := node.text(keyword); text != "" {
-			out.set(keyword, text)
+		if text := node.TextOf(keyword); text != "" {
+			set(out, keyword, text)
 		}
 	}
-	inner := *node.without("title", "description")
+	inner := *node.Without("title", "description")
 	*node = inner // the object keeps its identity: made refers to it
-	out.set("anyOf", []any{node, null})
+	set(out, "anyOf", []*value{node, null})
 	return out
 }
 
 // admitsNull reports whether a rewritten schema allows null. seen are the references that were followed.
-func (w *rewriter) admitsNull(node *object, seen map[string]bool) bool {
-	if ref := node.text("$ref"); ref != "" {
+func (w *rewriter) admitsNull(node *value, seen map[string]bool) bool {
+	if ref := node.TextOf("$ref"); ref != "" {
 		if seen[ref] {
 			return false
 		}
@@ -108,11 +111,11 @@ func (w *rewriter) admitsNull(node *object, seen map[string]bool) bool {
 		}
 		return false
 	}
-	if node.text("type") == "null" || slices.Contains(node.strings("type"), "null") {
+	if node.TextOf("type") == "null" || slices.Contains(node.TextsOf("type"), "null") {
 		return true
 	}
-	for _, branch := range node.list("anyOf") {
-		if w.admitsNull(branch.(*object), seen) {
+	for _, branch := range node.ListOf("anyOf") {
+		if w.admitsNull(branch, seen) {
 			return true
 		}
 	}

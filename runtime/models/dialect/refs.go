@@ -1,100 +1,36 @@
 package dialect
 
 import (
+	"errors"
 	"net/url"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/ambit-tools/ambit/internal/jsonschema"
+	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
 // refTo returns the reference to the schema called name in $defs.
-func refTo(name string) string { return "#/$defs/" + url.PathEscape(escape(name)) }
+func refTo(name string) string { return "#/$defs/" + url.PathEscape(wire.EscapePointer(name)) }
 
 // Why a reference is not followed.
 const (
-	leadsOut  = "it leads out of the schema, or nowhere"
-	leadsByID = "it leads to a part by an $id that is relative, or nowhere"
+	leadsOut       = "it leads out of the schema, or nowhere"
+	leadsToSeveral = "several parts of the schema have its name"
 )
 
-// An index knows what references lead to otherwise than by a JSON Pointer from the root. A part with an $id of
-// its own is a resource: references in it that begin with # lead to what is in the part.
-type index struct {
-	root      *object
-	resources map[*object]*object // of the schemas that are not of the root
-	anchors   map[anchor]*object
-	ids       map[string]*object
-}
-
-type anchor struct {
-	resource *object
-	name     string
-}
-
-func newIndex(root *object) index {
-	x := index{root: root, resources: map[*object]*object{}, anchors: map[anchor]*object{}, ids: map[string]*object{}}
-	x.add(root, root)
-	return x
-}
-
-// add adds the schema v, or those of a list, which are of a resource.
-func (x *index) add(v any, resource *object) {
-	if list, ok := v.([]any); ok {
-		for _, v := range list {
-			x.add(v, resource)
-		}
-		return
-	}
-	s, ok := v.(*object)
-	if !ok {
-		return
-	}
-	if id := strings.TrimSuffix(s.text("$id"), "#"); id != "" {
-		resource = s
-		x.ids[id] = s
-	}
-	if resource != x.root {
-		x.resources[s] = resource
-	}
-	for _, m := range s.members {
-		switch {
-		case m.name == "$anchor" || m.name == "$dynamicAnchor":
-			if name, ok := m.value.(string); ok {
-				x.anchors[anchor{resource, name}] = s
-			}
-		case byNames[m.name]:
-			named, _ := m.value.(*object)
-			for _, part := range named.fields() {
-				x.add(part.value, resource)
-			}
-		case holdsSchemas(m.name):
-			x.add(m.value, resource)
-		}
-	}
-}
-
 // target returns what the reference of s leads to. It is nil, and why is empty, where s has none.
-func (w *rewriter) target(s *object) (target *object, why string) {
-	v, ok := s.get("$ref")
-	if !ok {
+func (w *rewriter) target(s *value) (target *value, why string) {
+	ref := s.Get("$ref")
+	if ref == nil {
 		return nil, ""
 	}
-	ref, _ := v.(string)
-	id, fragment, _ := strings.Cut(ref, "#")
-	resource := w.index.resources[s.origin("$ref")]
-	if resource == nil {
-		resource = w.source
-	}
-	if id != "" {
-		if resource = w.index.ids[id]; resource == nil && len(w.index.ids) == 0 {
-			return nil, leadsOut
-		} else if resource == nil || !strings.Contains(id, ":") {
-			return nil, leadsByID
-		}
-	}
-	if target = resource.resolve(fragment); target == nil {
-		target = w.index.anchors[anchor{resource, fragment}]
-	}
-	if target == nil {
+	target, err := w.index.Find(origin(s, "$ref"), s.TextOf("$ref"))
+	switch {
+	case errors.Is(err, jsonschema.ErrAmbiguous):
+		return nil, leadsToSeveral
+	case err != nil || !ref.Is(jsonschema.String) || !target.Is(jsonschema.Object):
 		return nil, leadsOut
 	}
 	return target, ""
@@ -102,12 +38,12 @@ func (w *rewriter) target(s *object) (target *object, why string) {
 
 // reference rewrites a schema that only refers to another one. It returns nil when s does not, or more
 // has to be said than that: then flatten replaces the reference.
-func (w *rewriter) reference(s *object) *object {
+func (w *rewriter) reference(s *value) *value {
 	if target, _ := w.target(s); target == nil {
 		return nil
 	}
-	for _, m := range s.members {
-		if m.name != "$ref" && (!annotates(m.name) || slices.Contains(append([]string{"title", "description"}, told...), m.name)) {
+	for _, m := range s.Members {
+		if m.Name != "$ref" && (!annotates(m.Name) || slices.Contains(append([]string{"title", "description"}, told...), m.Name)) {
 			return nil
 		}
 	}
@@ -116,36 +52,36 @@ func (w *rewriter) reference(s *object) *object {
 
 // alone returns the reference of s without what stands beside it, which a schema is too large for that it would
 // have to be replaced in. A strict schema closes objects, so that it cannot leave out more than annotations.
-func (w *rewriter) alone(s *object) *object {
-	for _, m := range s.members {
+func (w *rewriter) alone(s *value) *value {
+	for _, m := range s.Members {
 		switch {
-		case m.name == "$ref" || m.name == "$defs" || m.name == "definitions":
-		case !annotates(m.name) && w.d.strict():
+		case m.Name == "$ref" || m.Name == "$defs" || m.Name == "definitions":
+		case !annotates(m.Name) && w.d.strict():
 			w.tooLarge()
 			return made()
 		default:
-			w.note(s, m.name, Dropped, "the schema is too large to say it beside a reference")
+			w.note(s, m.Name, Dropped, "the schema is too large to say it beside a reference")
 		}
 	}
 	return w.bare(s)
 }
 
 // bare returns the reference of s alone, which leads to a target. It defines what it refers to.
-func (w *rewriter) bare(s *object) *object {
+func (w *rewriter) bare(s *value) *value {
 	target, _ := w.target(s)
 	name, ok := w.defined[target]
 	if !ok {
-		name = w.define(target, s.text("$ref"))
+		name = w.define(target, s.TextOf("$ref"))
 	} else if slices.Contains(w.defining, target) && w.d == AnthropicStrict {
-		w.noteAt(target.at, "$ref", Refused, "the schema refers to itself, which the grammar of a strict tool cannot")
+		w.noteAt(target.Pointer, "$ref", Refused, "the schema refers to itself, which the grammar of a strict tool cannot")
 	}
 	return made("$ref", refTo(name))
 }
 
 // define rewrites a schema into $defs and returns its name there.
-func (w *rewriter) define(target *object, ref string) string {
+func (w *rewriter) define(target *value, ref string) string {
 	base, err := url.PathUnescape(ref[strings.LastIndexAny(ref, "/#")+1:])
-	if base = unescape(base); err != nil || base == "" {
+	if base = strings.NewReplacer("~1", "/", "~0", "~").Replace(base); err != nil || base == "" {
 		base = "Root"
 	}
 	name := base
@@ -154,11 +90,11 @@ func (w *rewriter) define(target *object, ref string) string {
 	}
 	w.names[name], w.defined[target] = true, name
 	i := len(w.defs)
-	w.defs = append(w.defs, member{name: name})
+	w.defs = append(w.defs, &member{Name: name})
 	w.defining = append(w.defining, target)
 	inlining := w.inlining
 	w.inlining = nil
-	w.defs[i].value = w.node(target.without("$defs", "definitions"), target.at)
+	w.defs[i].Value = w.node(target.Without("$defs", "definitions"), target.Pointer)
 	w.inlining = inlining
 	w.defining = w.defining[:len(w.defining)-1]
 	return name

@@ -26,7 +26,7 @@ func (s *Schema) Restore(input []byte) []byte {
 		return input
 	}
 	r := restorer{reader: s.reader, text: input}
-	r.value(jsonscan.Space(input, 0), []*object{s.reader.root}, 0)
+	r.value(jsonscan.Space(input, 0), []*value{s.reader.root}, 0)
 	if len(r.cuts) == 0 || r.tooDeep {
 		return input
 	}
@@ -58,7 +58,7 @@ type entry struct {
 }
 
 // value reads the value at i, which is of one of schemas, and returns where it ends.
-func (r *restorer) value(i int, schemas []*object, depth int) int {
+func (r *restorer) value(i int, schemas []*value, depth int) int {
 	if depth > maxInputDepth {
 		r.tooDeep = true
 		return len(r.text)
@@ -77,7 +77,7 @@ func (r *restorer) value(i int, schemas []*object, depth int) int {
 			if r.text[i] == ',' {
 				i = jsonscan.Space(r.text, i+1)
 			}
-			var below []*object
+			var below []*value
 			for _, s := range schemas {
 				if o := r.element(s, n); o != nil {
 					below = append(below, o)
@@ -97,12 +97,12 @@ func (r *restorer) value(i int, schemas []*object, depth int) int {
 
 // pick returns which of schemas the object, of entries, or the array at i is of: one, or those that nothing in it
 // contradicts where it is of none, as when a provider does not hold the model to the schema.
-func (r *restorer) pick(i int, entries []entry, schemas []*object) []*object {
+func (r *restorer) pick(i int, entries []entry, schemas []*value) []*value {
 	keyword := "properties"
 	if r.text[i] == '[' {
 		keyword = "items"
 	}
-	of := slices.DeleteFunc(r.expand(schemas), func(s *object) bool { return s.object(keyword) == nil })
+	of := slices.DeleteFunc(r.expand(schemas), func(s *value) bool { return s.ObjectOf(keyword) == nil })
 	if len(of) < 2 {
 		return of
 	}
@@ -120,8 +120,8 @@ func (r *restorer) pick(i int, entries []entry, schemas []*object) []*object {
 			return of[found : found+1]
 		}
 	}
-	return slices.DeleteFunc(of, func(s *object) bool {
-		return slices.ContainsFunc(entries, func(e entry) bool { return r.contradicts(e, s.object("properties")) })
+	return slices.DeleteFunc(of, func(s *value) bool {
+		return slices.ContainsFunc(entries, func(e entry) bool { return r.contradicts(e, s.ObjectOf("properties")) })
 	})
 }
 
@@ -151,13 +151,13 @@ func entriesOf(text []byte, i int) (entries []entry, end int) {
 }
 
 // members reads the members of an object that is of one of schemas.
-func (r *restorer) members(entries []entry, schemas []*object, depth int) {
+func (r *restorer) members(entries []entry, schemas []*value, depth int) {
 	kept := false // a member before this one stays
 	for n, e := range entries {
-		var below []*object
+		var below []*value
 		left, allowed := false, false // out by the model; by the schema itself
 		for _, s := range schemas {
-			if node := s.object("properties").object(e.name); node != nil {
+			if node := s.ObjectOf("properties").ObjectOf(e.name); node != nil {
 				below = append(below, node)
 				if r.made[s][e.name] != "" {
 					left = true
@@ -186,8 +186,8 @@ func (r *restorer) members(entries []entry, schemas []*object, depth int) {
 }
 
 // contradicts reports whether a member has a value that properties do not list.
-func (r *restorer) contradicts(e entry, props *object) bool {
-	node := props.object(e.name)
+func (r *restorer) contradicts(e entry, props *value) bool {
+	node := props.ObjectOf(e.name)
 	if node == nil {
 		return false
 	}
@@ -195,6 +195,6 @@ func (r *restorer) contradicts(e entry, props *object) bool {
 	if !ok {
 		return false
 	}
-	value, ok := scalar(r.text[e.value:e.next])
-	return ok && !slices.ContainsFunc(values, func(v any) bool { return sameScalar(v, value) })
+	v, ok := scalar(r.text[e.value:e.next])
+	return ok && !slices.ContainsFunc(values, func(l *value) bool { return sameScalar(l, v) })
 }

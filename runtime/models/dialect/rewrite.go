@@ -3,6 +3,8 @@ package dialect
 import (
 	"fmt"
 	"slices"
+
+	"github.com/ambit-tools/ambit/internal/jsonschema"
 )
 
 // References are replaced by what they lead to in some places, and a schema could double with each.
@@ -14,20 +16,20 @@ const (
 // A rewriter rewrites one schema into a strict dialect or that of Gemini.
 type rewriter struct {
 	d      Dialect
-	source *object
-	index  index
+	source *value
+	index  *jsonschema.Index[*value]
 	notes  []Note
 	noted  map[Note]bool // a schema that several places refer to is rewritten for each
 
-	defs     []member
-	defined  map[*object]string // the names of schemas in defs
-	defining []*object          // those that are being rewritten
-	names    map[string]bool    // in defs
-	inlining []*object          // references that are being replaced by what they lead to
+	defs     []*member
+	defined  map[*value]string // the names of schemas in defs
+	defining []*value          // those that are being rewritten
+	names    map[string]bool   // in defs
+	inlining []*value          // references that are being replaced by what they lead to
 
-	null     map[*object]bool // schemas of the source that are known to allow null
-	made     map[*object]map[string]string
-	tuples   map[*object][]*object
+	null     map[*value]bool // schemas of the source that are known to allow null
+	made     map[*value]map[string]string
+	tuples   map[*value][]*value
 	nullable []string
 	nodes    int
 	copies   int
@@ -35,16 +37,16 @@ type rewriter struct {
 	unions   int
 }
 
-func newRewriter(source *object, d Dialect) *rewriter {
+func newRewriter(source *value, d Dialect) *rewriter {
 	return &rewriter{
-		d: d, source: source, index: newIndex(source), noted: map[Note]bool{}, defined: map[*object]string{}, names: map[string]bool{},
-		null: map[*object]bool{}, made: map[*object]map[string]string{}, tuples: map[*object][]*object{},
+		d: d, source: source, index: jsonschema.NewIndex(jsonschema.Values{}, source), noted: map[Note]bool{}, defined: map[*value]string{}, names: map[string]bool{},
+		null: map[*value]bool{}, made: map[*value]map[string]string{}, tuples: map[*value][]*value{},
 	}
 }
 
 // note notes what became of a keyword of s.
-func (w *rewriter) note(s *object, keyword string, e Effect, format string, args ...any) {
-	for _, at := range s.places(keyword) {
+func (w *rewriter) note(s *value, keyword string, e Effect, format string, args ...any) {
+	for _, at := range places(s, keyword) {
 		w.noteAt(at, keyword, e, format, args...)
 	}
 }
@@ -67,7 +69,7 @@ func (w *rewriter) atWorst(e Effect) Effect {
 
 // refuse notes that strict mode does not take the schema. Gemini has no strict mode: there the caller keeps
 // what the keyword says in a description.
-func (w *rewriter) refuse(s *object, keyword, format string, args ...any) {
+func (w *rewriter) refuse(s *value, keyword, format string, args ...any) {
 	if w.d.strict() {
 		w.note(s, keyword, Refused, format, args...)
 	}
@@ -82,20 +84,20 @@ func (w *rewriter) tooLarge() {
 }
 
 // root rewrites the whole schema.
-func (w *rewriter) root() *object {
+func (w *rewriter) root() *value {
 	s := w.spread(w.flatten(w.source, true))
-	if types, null := s.types(); len(types) != 1 || types[0] != "object" || null {
+	if types, null := types(s); len(types) != 1 || types[0] != "object" || null {
 		w.refuse(s, "type", "the arguments of a tool are an object")
 		w.never(s)
-		s = s.without("type")
-		s.set("type", "object")
+		s = s.Without("type")
+		set(s, "type", "object")
 	}
 	out := w.typed(s, "object")
-	if !out.has("properties") {
-		out.set("properties", made())
+	if !out.Has("properties") {
+		out.Set("properties", made())
 	}
 	if len(w.defs) > 0 {
-		out.set("$defs", &object{members: w.defs})
+		out.Set("$defs", &value{Kind: jsonschema.Object, Members: w.defs})
 	}
 	w.checkLimits(out)
 	w.checkNames(s)
@@ -106,14 +108,14 @@ func (w *rewriter) root() *object {
 }
 
 // never notes that the root allows no object, which all arguments are.
-func (w *rewriter) never(s *object) {
-	if types, _ := s.types(); s.has("type") && !slices.Contains(types, "object") {
+func (w *rewriter) never(s *value) {
+	if types, _ := types(s); s.Has("type") && !slices.Contains(types, "object") {
 		w.note(s, "type", Changed, "the arguments of a tool are an object")
 	}
 }
 
 // node rewrites the schema v, which stands where any schema may.
-func (w *rewriter) node(v any, at string) *object {
+func (w *rewriter) node(s *value, at string) *value {
 	w.nodes++
 	if w.nodes > maxNodes || len(w.inlining) > maxDepth {
 		w.tooLarge()
@@ -122,10 +124,9 @@ func (w *rewriter) node(v any, at string) *object {
 	if len(w.inlining) > 0 {
 		w.copies++
 	}
-	s, ok := v.(*object)
-	if !ok {
+	if !s.Is(jsonschema.Object) {
 		switch {
-		case v == false:
+		case s.IsFalse():
 			w.noteAt(at, "false", w.atWorst(Dropped), "no value is allowed here")
 		case w.d.strict():
 			w.noteAt(at, "true", Refused, "any value is allowed here: say which")
@@ -145,16 +146,16 @@ func (w *rewriter) node(v any, at string) *object {
 		return w.bare(s)
 	}
 	for _, keyword := range []string{"$dynamicRef", "$recursiveRef"} {
-		if s.has(keyword) {
+		if s.Has(keyword) {
 			w.refuse(s, keyword, "what it leads to depends on the schemas that refer to this one")
 		}
 	}
-	if s.has("anyOf") || s.has("oneOf") {
+	if s.Has("anyOf") || s.Has("oneOf") {
 		return w.union(s)
 	}
-	types, null := s.types()
-	if _, listed := s.literals(); len(types) > 0 && !listed && !s.has("type") {
-		w.noteAt(s.at, "type", Changed, "the schema names no type: %s follows from its keywords, and other values are left out", types[0])
+	types, null := types(s)
+	if _, listed := literals(s); len(types) > 0 && !listed && !s.Has("type") {
+		w.noteAt(s.Pointer, "type", Changed, "the schema names no type: %s follows from its keywords, and other values are left out", types[0])
 	}
 	switch {
 	case len(types) == 0 && null:
@@ -166,53 +167,53 @@ func (w *rewriter) node(v any, at string) *object {
 		return w.byType(s, types, null)
 	case null:
 		out := w.typed(s, types[0])
-		out.set("type", []any{types[0], "null"})
+		set(out, "type", []string{types[0], "null"})
 		return out
 	}
 	return w.typed(s, types[0])
 }
 
 // untyped rewrites a schema that names no type: its description says what it says.
-func (w *rewriter) untyped(s *object) *object {
+func (w *rewriter) untyped(s *value) *value {
 	var said []string
-	for _, m := range s.members {
-		if assertions[m.name] {
-			said = append(said, m.name)
+	for _, m := range s.Members {
+		if assertions[m.Name] {
+			said = append(said, m.Name)
 		}
 	}
 	return w.remarked(s, made(), said)
 }
 
 // listsNull reports whether the dialect says that a value of a type may be null too by a list of types.
-func (w *rewriter) listsNull(s *object, t string) bool {
-	_, literal := s.literals()
+func (w *rewriter) listsNull(s *value, t string) bool {
+	_, literal := literals(s)
 	return w.d != AnthropicStrict && !literal && t != "object" && t != "array"
 }
 
 // titled gives out the title and the description of s.
-func (w *rewriter) titled(s, out *object) *object {
+func (w *rewriter) titled(s, out *value) *value {
 	head := made()
 	for _, keyword := range []string{"title", "description"} {
-		if text := s.text(keyword); text != "" {
-			head.set(keyword, text)
+		if text := s.TextOf(keyword); text != "" {
+			set(head, keyword, text)
 		}
 	}
 	var r remark
 	for _, keyword := range told {
-		if v, ok := s.get(keyword); ok && v != nil && !neutral(keyword, v) {
+		if v := s.Get(keyword); v != nil && !isNull(v) && !neutral(keyword, v) {
 			w.remark(&r, s, keyword, v)
 		}
 	}
 	r.on(head)
-	out.members = append(head.members, out.members...)
+	out.Members = append(head.Members, out.Members...)
 	return out
 }
 
 // typed rewrites a schema of values of one type.
-func (w *rewriter) typed(s *object, t string) *object {
+func (w *rewriter) typed(s *value, t string) *value {
 	out := made("type", t)
 	var left []string
-	if values, ok := s.literals(); ok {
+	if values, ok := literals(s); ok {
 		left = w.literals(s, out, values, t)
 	}
 	said := ""
@@ -226,23 +227,23 @@ func (w *rewriter) typed(s *object, t string) *object {
 	}
 	out = w.remarked(s, out, slices.Concat(checks[t], checks[""], left))
 	if said != "" {
-		out.members = describedBy(out, said).members // the object keeps its identity: tuples refers to it
+		out.Members = describedBy(out, said).Members // the object keeps its identity: tuples refers to it
 	}
 	return out
 }
 
 // remarked adds to out, what s became, those of keywords that the dialect keeps, and describes the others.
-func (w *rewriter) remarked(s, out *object, keywords []string) *object {
+func (w *rewriter) remarked(s, out *value, keywords []string) *value {
 	var r remark
 	for _, keyword := range keywords {
-		v, ok := s.get(keyword)
-		if !ok || neutral(keyword, v) {
+		v := s.Get(keyword)
+		if v == nil || neutral(keyword, v) {
 			continue
 		}
 		switch {
 		case w.says(out, keyword, v):
-		case w.d.keeps(keyword, v) && out.has("type") && !out.has("enum") && !out.has("const"):
-			out.set(keyword, v)
+		case w.d.keeps(keyword, v) && out.Has("type") && !out.Has("enum") && !out.Has("const"):
+			out.Set(keyword, v)
 		default:
 			w.remark(&r, s, keyword, v)
 		}
@@ -253,8 +254,8 @@ func (w *rewriter) remarked(s, out *object, keywords []string) *object {
 }
 
 // remark describes a keyword of s, and notes it.
-func (w *rewriter) remark(r *remark, s *object, keyword string, value any) {
-	if r.add(keyword, value) {
+func (w *rewriter) remark(r *remark, s *value, keyword string, v *value) {
+	if r.add(keyword, v) {
 		w.note(s, keyword, Described, "the description says it, the schema does not")
 	} else {
 		w.note(s, keyword, Dropped, "the schema does not say it, and it is too long for a description")
@@ -262,16 +263,16 @@ func (w *rewriter) remark(r *remark, s *object, keyword string, value any) {
 }
 
 // says reports whether out says a keyword that limits the number of elements already: a tuple does.
-func (w *rewriter) says(out *object, keyword string, _ any) bool {
-	return (keyword == "minItems" || keyword == "maxItems") && out.has(keyword)
+func (w *rewriter) says(out *value, keyword string, _ *value) bool {
+	return (keyword == "minItems" || keyword == "maxItems") && out.Has(keyword)
 }
 
 // neutral reports whether a keyword allows all values.
-func neutral(keyword string, v any) bool {
+func neutral(keyword string, v *value) bool {
 	n, counts := count(v)
 	switch keyword {
 	case "uniqueItems", "deprecated", "readOnly", "writeOnly":
-		return v == false
+		return v.IsFalse()
 	case "minLength", "minProperties":
 		return counts && n == 0
 	}
@@ -280,10 +281,10 @@ func neutral(keyword string, v any) bool {
 
 // literals rewrites enum and const, and returns which of them it cannot. Anthropic's own transforms drop the
 // type beside them.
-func (w *rewriter) literals(s, out *object, values []any, t string) (left []string) {
-	fit := slices.DeleteFunc(slices.Clone(values), func(v any) bool { return !isOf(v, t) })
+func (w *rewriter) literals(s, out *value, values []*value, t string) (left []string) {
+	fit := slices.DeleteFunc(slices.Clone(values), func(v *value) bool { return !isOf(v, t) })
 	keyword := "enum"
-	if s.has("const") {
+	if s.Has("const") {
 		keyword = "const"
 	}
 	if t == "object" || t == "array" || len(fit) == 0 {
@@ -294,12 +295,12 @@ func (w *rewriter) literals(s, out *object, values []any, t string) (left []stri
 	case w.d == Gemini && t == "boolean":
 		return []string{keyword}
 	case keyword == "const" && w.d != Gemini:
-		out.set("const", fit[0])
+		out.Set("const", fit[0])
 	default:
-		out.set("enum", fit)
+		set(out, "enum", fit)
 	}
 	if w.d == AnthropicStrict {
-		*out = *out.without("type")
+		*out = *out.Without("type")
 	}
 	return nil
 }

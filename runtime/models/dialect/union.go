@@ -1,28 +1,29 @@
 package dialect
 
 import (
-	"encoding/json"
 	"slices"
 	"strconv"
+
+	"github.com/ambit-tools/ambit/internal/jsonschema"
 )
 
-func number(n int) json.Number { return json.Number(strconv.Itoa(n)) }
+func number(n int) *value { return &value{Kind: jsonschema.Number, Text: strconv.Itoa(n)} }
 
 // byType rewrites a schema of values of several types into a union with a branch for each.
-func (w *rewriter) byType(s *object, types []string, null bool) *object {
-	var branches []any
-	values, listed := s.literals()
+func (w *rewriter) byType(s *value, types []string, null bool) *value {
+	var branches []*value
+	values, listed := literals(s)
 	for _, t := range types {
-		if listed && !slices.ContainsFunc(values, func(v any) bool { return isOf(v, t) }) {
+		if listed && !slices.ContainsFunc(values, func(v *value) bool { return isOf(v, t) }) {
 			continue
 		}
-		branches = append(branches, w.typed(s.without(append([]string{"title", "description"}, told...)...), t))
+		branches = append(branches, w.typed(s.Without(append([]string{"title", "description"}, told...)...), t))
 	}
-	if null && (!listed || slices.Contains(values, nil)) {
+	if null && (!listed || slices.ContainsFunc(values, isNull)) {
 		branches = append(branches, made("type", "null"))
 	}
 	keyword := "enum"
-	if s.has("const") {
+	if s.Has("const") {
 		keyword = "const"
 	}
 	return w.unite(s, keyword, branches)
@@ -30,11 +31,10 @@ func (w *rewriter) byType(s *object, types []string, null bool) *object {
 
 // unite returns the union of rewritten branches, which a keyword of s asks for, with the title and
 // description of s.
-func (w *rewriter) unite(s *object, keyword string, nodes []any) *object {
-	var branches []any
+func (w *rewriter) unite(s *value, keyword string, nodes []*value) *value {
+	var branches []*value
 	for _, node := range nodes {
-		o := node.(*object)
-		if inner := o.list("anyOf"); inner != nil && len(o.members) == 1 { // a union in a union
+		if inner := node.ListOf("anyOf"); inner != nil && len(node.Members) == 1 { // a union in a union
 			w.unions--
 			branches = append(branches, inner...)
 		} else {
@@ -46,8 +46,8 @@ func (w *rewriter) unite(s *object, keyword string, nodes []any) *object {
 		w.note(s, keyword, w.atWorst(Dropped), "no value is allowed here")
 		return w.titled(s, made())
 	case 1:
-		only := branches[0].(*object)
-		if !only.has("title") && !only.has("description") && !only.has("$ref") {
+		only := branches[0]
+		if !only.Has("title") && !only.Has("description") && !only.Has("$ref") {
 			return w.titled(s, only)
 		}
 	}
@@ -56,53 +56,50 @@ func (w *rewriter) unite(s *object, keyword string, nodes []any) *object {
 }
 
 // union rewrites anyOf and oneOf. What stands beside them is merged into each branch.
-func (w *rewriter) union(s *object) *object {
+func (w *rewriter) union(s *value) *value {
 	keyword := "anyOf"
-	if s.has("oneOf") {
-		if keyword = "oneOf"; s.has("anyOf") {
+	if s.Has("oneOf") {
+		if keyword = "oneOf"; s.Has("anyOf") {
 			w.note(s, "anyOf", Dropped, "beside oneOf it cannot be said")
-			s = s.without("anyOf")
+			s = s.Without("anyOf")
 		}
 	}
-	branches, rest := s.list(keyword), s.without(keyword)
+	branches, rest := s.ListOf(keyword), s.Without(keyword)
 	if keyword == "oneOf" && !w.apart(branches) {
 		w.note(s, keyword, Changed, "it is anyOf: a value that several branches allow is allowed too")
 	}
-	beside := rest.without()
-	beside.members = slices.DeleteFunc(beside.members, func(m member) bool { return annotates(m.name) })
-	var out []any
+	beside := rest.Without()
+	beside.Members = slices.DeleteFunc(beside.Members, func(m *member) bool { return annotates(m.Name) })
+	var out []*value
 	for _, branch := range branches {
-		if branch == false {
+		if branch.IsFalse() {
 			continue
 		}
-		b, ok := branch.(*object)
-		if ok && len(beside.members) > 0 {
-			merged, ok := w.apply(beside, b, b)
+		if branch.Is(jsonschema.Object) && len(beside.Members) > 0 {
+			merged, ok := w.apply(beside, branch, branch)
 			if !ok {
 				w.note(s, keyword, Dropped, "it contradicts, or cannot be merged with, what stands beside it")
-				return w.node(rest, s.at)
+				return w.node(rest, s.Pointer)
 			}
-			merged.at = b.at
-			b = merged
-			branch = b
+			merged.Pointer = branch.Pointer
+			branch = merged
 		}
-		out = append(out, w.node(branch, s.at))
+		out = append(out, w.node(branch, s.Pointer))
 	}
 	return w.unite(s, keyword, out)
 }
 
 // apart reports whether no value can be of two branches: they have different types, or are objects
 // that a required member tells apart.
-func (w *rewriter) apart(branches []any) bool {
-	var nodes []*object
-	for _, b := range branches {
-		o, ok := b.(*object)
-		for ok && o.has("$ref") {
-			if o, _ = w.target(o); o == nil || o.has("$ref") {
+func (w *rewriter) apart(branches []*value) bool {
+	var nodes []*value
+	for _, o := range branches {
+		if o.Has("$ref") {
+			if o, _ = w.target(o); o == nil || o.Has("$ref") {
 				return false
 			}
 		}
-		if !ok {
+		if !o.Is(jsonschema.Object) {
 			return false
 		}
 		nodes = append(nodes, o)
@@ -119,14 +116,14 @@ func (w *rewriter) apart(branches []any) bool {
 
 // differ reports whether no value is of both schemas, as far as their types and the values that they
 // list say.
-func differ(a, b *object) bool {
-	if x, ok := a.literals(); ok {
-		if y, ok := b.literals(); ok {
-			return !slices.ContainsFunc(x, func(v any) bool { return slices.ContainsFunc(y, func(u any) bool { return equal(u, v) }) })
+func differ(a, b *value) bool {
+	if x, ok := literals(a); ok {
+		if y, ok := literals(b); ok {
+			return !slices.ContainsFunc(x, func(v *value) bool { return holds(y, v) })
 		}
 	}
-	ta, nullA := a.types()
-	tb, nullB := b.types()
+	ta, nullA := types(a)
+	tb, nullB := types(b)
 	if nullA && nullB || len(ta) == 0 && !nullA || len(tb) == 0 && !nullB {
 		return false
 	}
@@ -136,17 +133,17 @@ func differ(a, b *object) bool {
 	if !common {
 		return true
 	}
-	pa, pb := a.object("properties"), b.object("properties")
+	pa, pb := a.ObjectOf("properties"), b.ObjectOf("properties")
 	if !slices.Equal(ta, []string{"object"}) || !slices.Equal(tb, ta) || nullA || nullB || pa == nil || pb == nil {
 		return false
 	}
-	for _, name := range a.strings("required") {
-		x, y := pa.object(name), pb.object(name)
-		if x == nil || y == nil || !slices.Contains(b.strings("required"), name) {
+	for _, name := range a.TextsOf("required") {
+		x, y := pa.ObjectOf(name), pb.ObjectOf(name)
+		if x == nil || y == nil || !slices.Contains(b.TextsOf("required"), name) {
 			continue
 		}
-		_, listedX := x.literals()
-		_, listedY := y.literals()
+		_, listedX := literals(x)
+		_, listedY := literals(y)
 		if listedX && listedY && differ(x, y) {
 			return true
 		}
