@@ -2,6 +2,7 @@ package wiretest
 
 import (
 	"context"
+	"sync"
 	"testing"
 
 	"github.com/ambit-tools/ambit/runtime"
@@ -14,7 +15,8 @@ import (
 // where kind is cut or drop is there. The tool takes any JSON, {} included, and keeps it.
 type Notes struct {
 	*Desk
-	Got []string // the arguments that the handler ran with
+	mu  sync.Mutex
+	Got []string // the arguments that the handler ran with; calls of one message run at once
 }
 
 // NewNotes returns notes with an open run. Every call is admitted.
@@ -26,6 +28,8 @@ func NewNotes(t testing.TB) *Notes {
 		named("move", `"string"`, `"move"`) + `,` + named("drop", `["string","null"]`, `"drop","with"`) + `]}},"required":["text","count","also"],"additionalProperties":false}`
 	note := runtime.NewDynamicTool(&runtime.Spec{Name: "note", Alias: "takeNote", InputSchema: &schema}, anything{},
 		func(_ context.Context, in wire.Value) (wire.Value, error) {
+			n.mu.Lock()
+			defer n.mu.Unlock()
 			n.Got = append(n.Got, string(in.(wire.Raw)))
 			return wire.Raw(`{}`), nil
 		})

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -40,6 +41,7 @@ func (s *said) Next(context.Context, []models.Message) (models.Message, error) {
 // A clock is a tool whose every call has another outcome, in a session of a store.
 type clock struct {
 	journal journal.Memory
+	mu      sync.Mutex // calls of one message run at once
 	ran     []runtime.CallInfo
 	texts   []string // the arguments
 	exec    *engine.Executor
@@ -53,6 +55,8 @@ func (c *clock) session(t *testing.T) *engine.Session {
 	}
 	tool := runtime.NewDynamicTool(&runtime.Spec{Name: "clock", Version: "1.0.0"}, anything{}, func(ctx context.Context, in wire.Value) (wire.Value, error) {
 		info, _ := runtime.FromContext(ctx)
+		c.mu.Lock()
+		defer c.mu.Unlock()
 		c.ran, c.texts = append(c.ran, info), append(c.texts, string(in.(wire.Raw)))
 		return wire.Raw(fmt.Sprintf(`{"tick":%d}`, len(c.ran))), nil
 	})
