@@ -41,7 +41,7 @@
 //	failed      handler_error, panic, invalid_output, output_too_large, preview_failed, commit_failed, interrupted,
 //	            resource_exhausted
 //	denied      unknown_tool, invalid_input, call_id_reused, shutting_down, run_finished, deadline,
-//	            blocked_after_timeout, operation_not_allowed, exiting, idempotency_conflict,
+//	            blocked_after_timeout, operation_not_allowed, exiting, idempotency_conflict, duplicate_pending,
 //	            start_constraint, prerequisite_missing, order_violation, exclusive_group, max_calls, cooldown,
 //	            behavior_not_allowed, capability_missing, mode_off, policy_denied, policy_error,
 //	            consent_denied, consent_expired, consent_unavailable, binding_mismatch, at_capacity,

@@ -60,7 +60,7 @@ type Outcome struct {
 	Notes       []string         // safe to show to the model: what it should know for its next call, such as what takes the place of a deprecated tool
 	Revision    string           // of the policy that evaluated the call
 
-	Of          string   // duplicate, idempotency_conflict: the earlier call
+	Of          string   // duplicate, duplicate_pending, idempotency_conflict: the earlier call; at_capacity: the equal call that it waited for
 	RequestID   string   // of the request for consent, when there was one
 	Steps       []Step   // of a refusal by rules: what the caller can do so that the same call is admitted
 	Loop        Loop     // what the agent loop should do
@@ -81,7 +81,7 @@ type Detail struct {
 	RetryAfter  time.Duration `json:"-"`                      // cooldown: at the earliest
 	Missing     []string      `json:"missing,omitempty"`      // start_constraint, prerequisite_missing: tools without a success
 	Any         bool          `json:"any,omitempty"`          // prerequisite_missing: one of Missing is enough
-	Waiting     []string      `json:"waiting,omitempty"`      // prerequisite_missing, of an exit tool: calls of the run that wait for consent
+	Waiting     []string      `json:"waiting,omitempty"`      // prerequisite_missing, of an exit tool: calls of the run that wait for consent; duplicate_pending: the equal call
 	Already     []string      `json:"already,omitempty"`      // order_violation: tools that have succeeded
 	Group       string        `json:"group,omitempty"`        // exclusive_group
 	HeldBy      string        `json:"held_by,omitempty"`      // exclusive_group: the tool that holds it

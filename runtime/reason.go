@@ -20,7 +20,8 @@ const (
 	ReasonRunFinished
 	ReasonExiting
 	ReasonIdempotencyConflict
-	ReasonDeadline // also the reason of a timeout
+	ReasonDuplicatePending // an equal call waits for consent
+	ReasonDeadline         // also the reason of a timeout
 	ReasonBlockedAfterTimeout
 	ReasonStartConstraint
 	ReasonPrerequisiteMissing
@@ -62,7 +63,7 @@ const (
 var reasonNames = [...]string{
 	"",
 	"unknown_tool", "invalid_input", "call_id_reused", "shutting_down",
-	"operation_not_allowed", "run_finished", "exiting", "idempotency_conflict",
+	"operation_not_allowed", "run_finished", "exiting", "idempotency_conflict", "duplicate_pending",
 	"deadline", "blocked_after_timeout",
 	"start_constraint", "prerequisite_missing", "order_violation", "exclusive_group", "max_calls", "cooldown",
 	"behavior_not_allowed", "capability_missing", "mode_off", "policy_denied", "policy_error",

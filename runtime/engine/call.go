@@ -35,6 +35,12 @@ type call struct {
 	idReused     bool              // refused because its id is that of another call
 	interruption *result           // while it is evaluated again after a restart: its result unless it runs again
 	dryVerdict   *Verdict          // dry: the verdict, when the worker ended the call
+	repeats      string            // the equal call that it waits for
+
+	// For equal calls, guarded by the session.
+	settled   *sched.Event // fires when the call is settled; nil: none waits for that
+	isSettled bool         // it has begun or ended: it cannot be refused any more
+	begun     bool         // what it does has begun; only of a tool that remembers equal calls
 }
 
 // An ident is the identity of a call. It does not change once a second goroutine has the call.
@@ -65,6 +71,7 @@ type work struct {
 	workCtx            context.Context  // of policy and handler
 	policyCtx          deadline.Context // of the first evaluation
 	now                time.Time        // of the present step
+	equalUntil         time.Time        // until when it waits for equal calls; zero: it has not waited yet
 	values             tools.Values
 	heartbeat          bool // the model asked to be continued
 	obligations        []runtime.Obligation

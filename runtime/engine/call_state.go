@@ -112,7 +112,7 @@ func (p *callState) HasBudget(least time.Duration) bool {
 func (p *callState) Enter(phase lifecycle.Phase, due, now time.Time) bool {
 	p.Lock()
 	entered := p.Life.Enter(phase, due)
-	if entered && (phase == lifecycle.Held || phase == lifecycle.Queued) {
+	if entered && (phase == lifecycle.Held || phase == lifecycle.Queued || phase == lifecycle.Repeating) {
 		p.Watch.Enter(tally.Queue, now)
 	}
 	p.Unlock()

@@ -3,6 +3,7 @@ package engine
 import (
 	"cmp"
 	"fmt"
+	"time"
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/internal/facts"
@@ -11,6 +12,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
 	"github.com/ambit-tools/ambit/runtime/internal/tally"
 	"github.com/ambit-tools/ambit/runtime/internal/tools"
+	"github.com/ambit-tools/ambit/runtime/rules"
 )
 
 // maxTries is how often a call is evaluated when other calls change the facts
@@ -21,6 +23,7 @@ const maxTries = 3
 type admission struct {
 	again bool         // evaluate again: the facts have changed, or another call excludes all others
 	wait  *sched.Event // for which to wait before; nil: none
+	of    *call        // the equal call that wait is of; nil: it is of none
 	ends  *result      // of a call that is not admitted; workerDone: it waits for consent, or has ended
 }
 
@@ -52,6 +55,12 @@ func (c *call) decide() *result {
 		}
 		adm := c.admit()
 		switch {
+		case adm.of != nil:
+			if r := c.awaitEqual(&adm); r != nil {
+				return r
+			}
+			try = 0
+			continue
 		case adm.again:
 			if !c.waitFor(adm.wait) {
 				return workerDone
@@ -135,7 +144,7 @@ func (c *call) admit() admission {
 	c.releaseRestored()
 	switch j := &c.worker.evaluation; {
 	case j.Reason != runtime.ReasonNone:
-		return notAdmitted(c.denialBy(c.checkRules(&c.worker.rulesCall), &c.worker.rulesCall, j))
+		return c.refuse(c.checkRules(&c.worker.rulesCall), &c.worker.rulesCall, j)
 	case c.dry:
 		return c.admitDry()
 	case c.approved():
@@ -144,6 +153,92 @@ func (c *call) admit() admission {
 		return c.admitAsked()
 	}
 	return c.reserve()
+}
+
+// refuse returns the admission of a call that the rules, the policy or both refuse, or that repeats an earlier one. One that
+// repeats a call that may still be refused has to wait (SEMANTICS 4.8.11). The locks of the call and of its session are held.
+func (c *call) refuse(v rules.Verdict, rc *rules.Call, j *evaluation) admission {
+	if of := c.run.session.unsettled(&v); of != nil && !c.dry {
+		if of.settled == nil {
+			of.settled = sched.NewEvent()
+		}
+		return admission{again: true, wait: of.settled, of: of}
+	}
+	return notAdmitted(c.denialBy(v, rc, j))
+}
+
+// unsettled returns the call that another one repeats, if it may still be refused; nil: it may not. s.mu is held.
+func (s *Session) unsettled(v *rules.Verdict) *call {
+	if v.Answer != rules.Duplicate {
+		return nil
+	}
+	if of := s.memory.Live(v.Of); of != nil && !of.isSettled {
+		return of
+	}
+	return nil
+}
+
+// settle lets the calls go on that wait because they are equal to c. s.mu is held.
+func (c *call) settle() {
+	c.isSettled = true
+	if c.settled != nil {
+		c.exec.sched.Fire(c.settled)
+		c.settled = nil
+	}
+}
+
+// begin settles a call whose handler, or program, is about to run.
+func (c *call) begin() {
+	if w := &c.exec.wants[c.tool.Index]; !w.Args && !w.Key {
+		return // it has no equal calls
+	}
+	c.run.session.mu.Lock()
+	defer c.run.session.mu.Unlock()
+	c.begun = true
+	c.settle()
+}
+
+// awaitEqual waits until the equal call is settled. It returns the answer when that has begun, and nil when it has ended without
+// that: c is judged again. It holds no slot meanwhile, and lets its batch go on. As for a slot, it waits until the turn's budget is
+// used up; in a turn without a budget, for the deadline of the tool, in all.
+func (c *call) awaitEqual(adm *admission) *result {
+	c.progress.Lock()
+	c.repeats = adm.of.id
+	c.progress.Unlock()
+	if b := c.batch; b != nil { // the equal call may be of the batch
+		c.exec.sched.Fire(&b.admitted)
+		if !c.waitRepeating(b.open, c.progress.TurnEnds()) {
+			return workerDone
+		}
+	}
+	due := c.progress.TurnEnds()
+	if due.IsZero() {
+		if c.equalUntil.IsZero() {
+			c.equalUntil = c.clock().Add(c.deadline())
+		}
+		due = c.equalUntil
+	}
+	if !c.waitRepeating(adm.wait, due) {
+		return workerDone
+	}
+	s := c.run.session
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !adm.of.begun {
+		return nil
+	}
+	e := denied(runtime.Outcome{})
+	s.memory.FillDuplicate(&e.outcome, adm.of.id)
+	return e
+}
+
+// waitRepeating waits for an event until due, and reports false when the call has ended.
+func (c *call) waitRepeating(of *sched.Event, due time.Time) bool {
+	if !c.progress.Enter(lifecycle.Repeating, due, c.now) || c.exec.sched.Wait(of, c.done(), nil) == sched.Second {
+		return false
+	}
+	c.now = c.clock()
+	return c.progress.Enter(lifecycle.Admitting, c.progress.TurnEnds(), c.now)
 }
 
 // admitAsked admits the call if a grant gives its consent or asking is suspended. Otherwise it
@@ -165,7 +260,7 @@ func (c *call) admitAsked() admission {
 	rc := &c.worker.rulesCall
 	if e := cmp.Or(c.noApprover(), c.checkOpenLimit(asking.Full())); e != nil {
 		if v := c.checkRules(rc); !v.Admitted() {
-			e = c.denialBy(v, rc, &c.worker.evaluation)
+			return c.refuse(v, rc, &c.worker.evaluation)
 		}
 		return notAdmitted(e)
 	}
@@ -175,7 +270,7 @@ func (c *call) admitAsked() admission {
 		return notAdmitted(e)
 	}
 	if v := s.memory.Ask(c.exec.instant(c.now), rc, c.record); !v.Admitted() {
-		return notAdmitted(c.denialBy(v, rc, &c.worker.evaluation))
+		return c.refuse(v, rc, &c.worker.evaluation)
 	}
 	c.consent.Request, c.consent.Since = asking.Add(c), c.now
 	c.progress.Life.Ask()
@@ -190,7 +285,7 @@ func (c *call) admitDry() admission {
 	v := c.checkRules(&c.worker.rulesCall)
 	switch asked := c.worker.evaluation.Asks; {
 	case !v.Admitted():
-		return notAdmitted(c.denialBy(v, &c.worker.rulesCall, &c.worker.evaluation))
+		return c.refuse(v, &c.worker.rulesCall, &c.worker.evaluation)
 	case asked && !c.exec.approvals.Answered(c.now, &c.consent.Question):
 		if e := cmp.Or(c.noApprover(), c.checkOpenLimit(c.exec.approvals.Full(c.run.session.id))); e != nil {
 			return notAdmitted(e)
@@ -204,7 +299,7 @@ func (c *call) admitDry() admission {
 func (c *call) admitApproved() admission {
 	v := c.run.session.memory.Resume(c.exec.instant(c.now), &c.worker.rulesCall, c.record)
 	if !v.Admitted() {
-		return notAdmitted(c.denialBy(v, &c.worker.rulesCall, &c.worker.evaluation))
+		return c.refuse(v, &c.worker.rulesCall, &c.worker.evaluation)
 	}
 	c.consent.NoLongerAsked = !c.worker.evaluation.Asks
 	c.recordAuthorized()
@@ -225,7 +320,7 @@ func (c *call) releaseRestored() {
 func (c *call) reserve() admission {
 	v := c.run.session.memory.Admit(c.exec.instant(c.now), &c.worker.rulesCall, c.record)
 	if !v.Admitted() {
-		return notAdmitted(c.denialBy(v, &c.worker.rulesCall, &c.worker.evaluation))
+		return c.refuse(v, &c.worker.rulesCall, &c.worker.evaluation)
 	}
 	c.recordAuthorized()
 	if c.startsNow() {

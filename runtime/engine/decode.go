@@ -78,7 +78,8 @@ func (c *call) deniedForGood() *result {
 	s := c.run.session
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if v := c.checkRules(&rc); v.Answer == rules.Duplicate || !v.Admitted() && v.Primary().Reason < rules.ReasonStartConstraint {
+	v := c.checkRules(&rc)
+	if s.unsettled(&v) == nil && !v.Admitted() && v.Primary().Reason < rules.ReasonStartConstraint { // a duplicate has no reason
 		return c.denialBy(v, &rc, &evaluation{})
 	}
 	return nil

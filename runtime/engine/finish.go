@@ -116,6 +116,7 @@ func (c *call) closeOutcome(out *runtime.Outcome, e *result, started bool) {
 	now := c.clock()
 	c.completeOutcome(out, now, started)
 	c.settleReservation(out, now)
+	c.settle()
 	if c.approved() {
 		c.exec.approvals.Cancel(c.consent.Request)
 		if c.consent.CancelNotify != nil {

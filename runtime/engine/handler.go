@@ -129,6 +129,9 @@ func (c *call) invoke() *result {
 	if r := c.flushIntent(); r != nil {
 		return r
 	}
+	if c.exec.processes.Of(c.tool.Index) == nil { // a command may find no room for its program
+		c.begin()
+	}
 	c.exec.tally.Running.Add(1)
 	defer c.exec.tally.Running.Add(-1)
 	c.values.Outputs, c.worker.handlerErr = c.tool.Hooks.Run(c.progress.Scope.Context(), c.values.Final)

@@ -77,11 +77,14 @@ func (e *Executor) Output(sessionID, callID string) (list []journal.Live) {
 
 // processStarted records that a process is about to run.
 func (c *call) processStarted(of *journal.Process) error {
-	if !c.exec.log.On() {
-		return nil
+	if c.exec.log.On() {
+		c.addProcess(journal.KindProcessStarted, of)
+		if err := c.trail.Flush(); err != nil {
+			return err
+		}
 	}
-	c.addProcess(journal.KindProcessStarted, of)
-	return c.trail.Flush()
+	c.begin()
+	return nil
 }
 
 // addProcess adds an entry about a process to those of its call.

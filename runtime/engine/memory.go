@@ -146,16 +146,21 @@ func (m *memory) Calls(run string) *runCalls {
 func (m *memory) FillDuplicate(out *runtime.Outcome, of string) {
 	out.Kind, out.Of = runtime.Duplicate, of
 	out.Message = "an equal call was made before: " + wording.Quote(of)
-	r := m.Find(of)
-	if r == nil {
+	kind := runtime.Completed
+	switch r, was := m.Find(of), m.Reference(of); {
+	case r != nil && !r.Ended():
+		out.Message = "an equal call was made before, and has no outcome yet: " + wording.Quote(of) + " may still fail. Do not take it for done"
 		return
+	case r != nil:
+		earlier := r.Outcome()
+		out.Output, out.Artifact = earlier.Output, earlier.Artifact
+		kind = earlier.Kind
+	case was != nil:
+		kind = was.Kind
 	}
-	if !r.Ended() {
-		out.Message = "an equal call was made before, and has no outcome yet: " + wording.Quote(of) + " may still be refused or fail. Do not take it for done"
-		return
+	if kind != runtime.Completed {
+		out.Message += " ended as " + kind.String() + ". Do not take it for done"
 	}
-	earlier := r.Outcome()
-	out.Output, out.Artifact = earlier.Output, earlier.Artifact
 }
 
 // Artifact returns the artifact of the session that has a hash.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/action"
+	"github.com/ambit-tools/ambit/runtime/internal/ended"
 	"github.com/ambit-tools/ambit/runtime/internal/history"
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
 	"github.com/ambit-tools/ambit/runtime/internal/tools"
@@ -343,16 +344,25 @@ func TestFillStatus(t *testing.T) {
 	assert.Equal(t, runtime.RunFinished, out.Run)
 }
 
-// TestFillDuplicate: a duplicate has the output of the earlier call, once that has ended.
+// TestFillDuplicate: a duplicate has the output of the earlier call, once that has ended, and says so where that did not complete.
+// SEMANTICS 4.8.13
 func TestFillDuplicate(t *testing.T) {
 	m := sessionMemory(t, false, nil)
 	earlier, _ := m.add(t, "c1", "r")
 	var out runtime.Outcome
 	m.FillDuplicate(&out, "c1")
-	assert.Equal(t, runtime.Outcome{Kind: runtime.Duplicate, Of: "c1", Message: `an equal call was made before, and has no outcome yet: "c1" may still be refused or fail. Do not take it for done`}, out)
+	assert.Equal(t, runtime.Outcome{Kind: runtime.Duplicate, Of: "c1", Message: `an equal call was made before, and has no outcome yet: "c1" may still fail. Do not take it for done`}, out)
 	earlier.end(runtime.Outcome{Kind: runtime.Completed, Output: wire.Raw(`1`)})
 	m.FillDuplicate(&out, "c1")
 	assert.Equal(t, wire.Raw(`1`), out.Output)
+	assert.Equal(t, `an equal call was made before: "c1"`, out.Message)
+	late, _ := m.add(t, "c3", "r")
+	late.end(runtime.Outcome{Kind: runtime.TimedOut})
+	m.FillDuplicate(&out, "c3")
+	assert.Equal(t, `an equal call was made before: "c3" ended as timed_out. Do not take it for done`, out.Message)
+	m.ended.Put(&ended.Call{ID: "c4", Kind: runtime.Unknown})
+	m.FillDuplicate(&out, "c4")
+	assert.Equal(t, `an equal call was made before: "c4" ended as unknown. Do not take it for done`, out.Message)
 	out = runtime.Outcome{}
 	m.FillDuplicate(&out, "c2")
 	assert.Nil(t, out.Output)

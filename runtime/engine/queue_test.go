@@ -60,8 +60,8 @@ func TestNoStartAfterTheBudget(t *testing.T) {
 	}
 }
 
-// TestADuplicateOfACallWithoutAnOutcome is told that nothing is known yet of the call that it repeats, which may be denied.
-// SEMANTICS 4.8.11
+// TestADuplicateOfACallWithoutAnOutcome is told that nothing is known yet of the call that it repeats.
+// SEMANTICS 4.8.13
 func TestADuplicateOfACallWithoutAnOutcome(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		free := make(chan struct{})
@@ -71,7 +71,7 @@ func TestADuplicateOfACallWithoutAnOutcome(t *testing.T) {
 		synctest.Wait()
 		out := turn.Execute(t.Context(), callOf("c2", "file_read", goodInput))
 		assert.Equal(t, []any{runtime.Duplicate, "c1"}, []any{out.Kind, out.Of})
-		assert.Equal(t, `an equal call was made before, and has no outcome yet: "c1" may still be refused or fail. Do not take it for done`, out.Message)
+		assert.Equal(t, `an equal call was made before, and has no outcome yet: "c1" may still fail. Do not take it for done`, out.Message)
 		close(free)
 		require.Equal(t, runtime.Completed, (<-first).Kind)
 		out = turn.Execute(t.Context(), callOf("c3", "file_read", goodInput))

@@ -224,7 +224,7 @@ func (e *Executor) restoreCall(s *Session, r *history.Call, books *consent.Books
 		c.progress.Life.Approve() // its handler was not started: it continues
 		return c, c.declarationChanged
 	case c.progress.State() == runtime.StateExecuting:
-		c.record.Reservation = reservedAndInvoked
+		c.record.Reservation, c.isSettled = reservedAndInvoked, true
 	case c.progress.State() == runtime.StateAuthorized || r.Request != "":
 		c.record.Reservation = reserved
 		c.needsReadmission = r.Triggered && c.progress.State() == runtime.StateAuthorized && c.values.Args != nil

@@ -59,7 +59,9 @@ func (c *call) denialByEvaluation(j *evaluation) runtime.Outcome {
 	var rc rules.Call
 	v := rules.Verdict{Answer: rules.Admitted}
 	if c.tryFillRulesCall(&rc, c.values.Final) {
-		v = c.checkRules(&rc)
+		if v = c.checkRules(&rc); c.run.session.unsettled(&v) != nil {
+			v = rules.Verdict{Answer: rules.Admitted} // that call may be refused, and so answers nothing
+		}
 	}
 	return c.denialBy(v, &rc, j).outcome
 }

@@ -57,6 +57,11 @@ func (c *call) overdue(at lifecycle.Moment) {
 		e.fault = c.newFault(runtime.ReasonPolicyError, evaluations.ErrAbandoned)
 	case lifecycle.Admitting, lifecycle.Held:
 		e = denied(outcomes.TurnOver())
+	case lifecycle.Repeating:
+		c.progress.Lock()
+		of := c.repeats
+		c.progress.Unlock()
+		e = denied(outcomes.EqualWaits(c.record.Tool, of, c.place.RetryAfter()))
 	case lifecycle.Previewing:
 		e = &result{
 			event: runtime.EventFailed, to: runtime.StateFailed, fault: c.newFault(runtime.ReasonPreviewFailed, errPreviewLate),

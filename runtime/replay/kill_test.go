@@ -66,7 +66,12 @@ func (s *store) last(before int) uint64 {
 // the way.
 func played(t *testing.T, seed uint64, file *dsl.File, policy runtime.Policy, loose bool) *store {
 	rng := rand.New(rand.NewPCG(seed, 3))
-	p := &play{recorder: newRecorderOf(t, file, policy, settings(rng)...), rng: rng, loose: loose}
+	return playedBy(&play{recorder: newRecorderOf(t, file, policy, settings(rng)...), rng: rng, loose: loose}, file, policy)
+}
+
+// playedBy runs the operations of a play.
+func playedBy(p *play, file *dsl.File, policy runtime.Policy) *store {
+	rng, loose := p.rng, p.loose
 	for range 40 {
 		if !loose && rng.IntN(20) == 0 {
 			p.kill(file, policy)

@@ -145,7 +145,10 @@ func (sim *simulation) playCall(ctx context.Context, s *step) error {
 	c := s.call
 	switch r := s.r; r.Kind {
 	case runtime.EventInvoked.String():
-		return sim.invoke(ctx, c)
+		if err := sim.invoke(ctx, c); err != nil {
+			return err
+		}
+		return sim.judgeRepeat(c)
 	case runtime.EventApprovalRequested.String(), runtime.EventAuthorized.String():
 		return sim.decide(s)
 	case runtime.EventStarted.String():

@@ -240,6 +240,7 @@ func gone() context.Context {
 type play struct {
 	*recorder
 	rng   *rand.Rand
+	alike bool // most calls are equal
 	loose bool // calls of a batch are made one by one: the rules decide which of them wait for other calls
 	calls int
 	turns time.Duration
@@ -253,6 +254,9 @@ func (p *play) input() []byte {
 	ms := []int{0, 0, 700, 2500, 4000}[p.rng.IntN(5)]
 	if how == "panic" {
 		ms = min(ms, 700)
+	}
+	if p.alike {
+		return fmt.Appendf(nil, `{"ms":%d,"how":%q}`, []int{0, 0, 2500}[p.rng.IntN(3)], []string{"ok", "error"}[p.rng.IntN(2)])
 	}
 	return fmt.Appendf(nil, `{"ms":%d,"how":%q,"n":%d}`, ms, how, p.rng.IntN(2))
 }

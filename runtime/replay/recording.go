@@ -84,6 +84,9 @@ type call struct {
 	output       []byte
 	ended        time.Time
 
+	of      *call   // that it is a duplicate of; nil: it is none
+	repeats []*call // its duplicates
+
 	blockedBy *call // whose timeout kept its tool from being called in the turn; nil: none
 
 	skip    string // why it is not made
@@ -103,6 +106,7 @@ type outcome struct {
 	Detail struct {
 		Rule string `json:"rule"`
 	} `json:"detail"`
+	Of         string           `json:"of"`
 	Retryable  bool             `json:"retryable"`
 	RolledBack bool             `json:"rolled_back"`
 	Run        runtime.RunState `json:"run_state"`
@@ -134,6 +138,15 @@ func read(ctx context.Context, src Source) (*recording, error) {
 	}
 	for _, c := range rec.calls {
 		c.assess()
+	}
+	for _, r := range rec.runs {
+		for _, c := range r.calls {
+			if o := c.outcome; o != nil && o.Kind == runtime.Duplicate {
+				if c.of = rec.calls[journal.CallKey{Session: c.key.Session, Call: o.Of}]; c.of != nil {
+					c.of.repeats = append(c.of.repeats, c)
+				}
+			}
+		}
 	}
 	return rec, nil
 }
@@ -329,7 +342,7 @@ func (c *call) assess() {
 		c.skip = "its process ended before its input was recorded"
 	case !c.validated:
 		c.skip = "its input is not recorded, since it was not valid"
-	case refused && c.outcome.environmental():
+	case refused && (c.outcome.environmental() || c.outcome.Reason == runtime.ReasonAtCapacity): // it waited for an equal call (SEMANTICS 4.8.11)
 		c.skip = fmt.Sprintf("it was refused for %s, which no rule decides", c.outcome.Reason)
 	case c.args == nil && c.admitted:
 		c.skip = "its arguments could not be recorded"

@@ -31,7 +31,22 @@ func (sim *simulation) decide(s *step) error {
 		now = recorded
 	}
 	sim.compare(s, recorded, now)
+	for _, d := range c.repeats {
+		if err := sim.judgeRepeat(d); err != nil {
+			return err
+		}
+	}
 	return nil
+}
+
+// judgeRepeat lets the policy of a call answer that is recorded as the duplicate of one that is admitted and has not begun: it waited
+// for that, and what happened meanwhile was not asked (SEMANTICS 4.8.11).
+func (sim *simulation) judgeRepeat(c *call) error {
+	if c.of == nil || c.play.cancel == nil || !sim.saw(c.of, runtime.EventAuthorized) || sim.saw(c.of, runtime.EventStarted) {
+		return nil
+	}
+	sim.open(c.play.decided)
+	return sim.clock.Rest()
 }
 
 // answer gives an answer to the request of a call.
@@ -123,6 +138,12 @@ func (sim *simulation) end(ctx context.Context, s *step) error {
 		}
 		now = sim.now(c)
 	}
+	if o.Kind == runtime.Duplicate && now.Outcome == running { // earlier versions did not let it wait until the equal call had begun
+		if err := sim.cancel(ctx, s); err != nil {
+			return err
+		}
+		now = recorded
+	}
 	for (now.Outcome == running || now.Decision == Asked) && sim.clock.Next() { // it was ended by what is due now
 		now = sim.now(c)
 	}
@@ -135,6 +156,8 @@ func (sim *simulation) end(ctx context.Context, s *step) error {
 		now = recorded // which of the two it is depends on what else was called at once
 	case c.admitted && !c.started && c.question != nil && late(now.Reason):
 		now = recorded // how long it may wait depends on whether its caller had been told by then that it was pending
+	case recorded.Decision == Duplicate && now.Reason == runtime.ReasonDuplicatePending.String():
+		now = recorded // by an earlier version
 	case recorded.Decision == Open && recorded.Reason == runtime.ReasonInterrupted.String():
 		now = recorded // its process ended before it could say what was decided
 	case recorded.Reason == closed && now.Reason == closed:

@@ -69,7 +69,7 @@ func (s *State) checkFirst(now Instant, c *Call, p *scope, own *call) (Verdict, 
 	if p.owner == nil || !t.remembers() {
 		return Verdict{}, false
 	}
-	return p.owner.duplicate(now, t, c, own)
+	return s.duplicate(now, p, c, own)
 }
 
 // allows reports whether the operation that c asks for is allowed (SEMANTICS 4.16).
@@ -92,7 +92,8 @@ func (s *State) cleansUp(p *scope) bool {
 }
 
 // duplicate reports whether an earlier call answers c, whose tool remembers calls (SEMANTICS 3.3, 4.8 and 4.9).
-func (o *owner) duplicate(now Instant, t *tool, c *Call, own *call) (Verdict, bool) {
+func (s *State) duplicate(now Instant, p *scope, c *Call, own *call) (Verdict, bool) {
+	t, o := p.tool, p.owner
 	var ownID string
 	if own != nil {
 		ownID = own.id
@@ -100,7 +101,7 @@ func (o *owner) duplicate(now Instant, t *tool, c *Call, own *call) (Verdict, bo
 	if t.dedupe != DedupeNever {
 		for i := range 1 + len(c.Earlier) {
 			if e, ok := o.equal.find(memoryKey{t.now.index, c.digests(i).Args}, now, ownID); ok {
-				return Verdict{Answer: Duplicate, Of: e.call}, true
+				return s.repeats(&e), true
 			}
 		}
 	}
@@ -113,12 +114,20 @@ func (o *owner) duplicate(now Instant, t *tool, c *Call, own *call) (Verdict, bo
 		switch {
 		case !ok:
 		case e.args == d.Args:
-			return Verdict{Answer: Duplicate, Of: e.call}, true
+			return s.repeats(&e), true
 		default:
 			return Verdict{Of: e.call, Violations: []Violation{{Reason: ReasonIdempotencyConflict}}}, true
 		}
 	}
 	return Verdict{}, false
+}
+
+// repeats returns the verdict about a call that is equal to an earlier one (SEMANTICS 4.8.12).
+func (s *State) repeats(e *remembered) Verdict {
+	if of := s.calls.find(e.call); e.live && of != nil && of.progress == asked {
+		return Verdict{Of: e.call, Violations: []Violation{{Reason: ReasonDuplicatePending, Waiting: []string{e.call}}}}
+	}
+	return Verdict{Answer: Duplicate, Of: e.call}
 }
 
 // checkOrder adds what start_constraint, requires_preceding and must_precede say (SEMANTICS 4.11, 4.12 and 4.13).

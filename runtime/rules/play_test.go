@@ -135,6 +135,14 @@ func (p *play) duplicate(of, tool string, args ...int) {
 	require.Equal(p, rules.Verdict{Answer: rules.Duplicate, Of: of}, v)
 }
 
+// pending wants a call to be refused because an equal one waits for consent.
+func (p *play) pending(of, tool string, args ...int) {
+	p.Helper()
+	c := p.call(tool, args...)
+	v, _ := p.s.Admit(p.now, &c)
+	require.Equal(p, rules.Verdict{Of: of, Violations: []rules.Violation{{Reason: rules.ReasonDuplicatePending, Waiting: []string{of}}}}, v)
+}
+
 func (p *play) used(tool string) int {
 	return p.s.Facts("r", p.like.Agent, p.like.Principal, tool).Used
 }

@@ -9,7 +9,7 @@ import (
 // order in which reasons are listed.
 type Reason uint8
 
-// The reasons. Up to ReasonIdempotencyConflict the first that applies is the
+// The reasons. Up to ReasonDuplicatePending the first that applies is the
 // only answer; from ReasonStartConstraint on all are collected.
 const (
 	ReasonUnknownTool Reason = iota + 1
@@ -18,6 +18,7 @@ const (
 	ReasonRunFinished
 	ReasonExiting
 	ReasonIdempotencyConflict
+	ReasonDuplicatePending
 	ReasonStartConstraint
 	ReasonPrerequisiteMissing
 	ReasonOrderViolation
@@ -27,7 +28,7 @@ const (
 )
 
 var reasonNames = [...]string{
-	"", "unknown_tool", "call_id_reused", "operation_not_allowed", "run_finished", "exiting", "idempotency_conflict",
+	"", "unknown_tool", "call_id_reused", "operation_not_allowed", "run_finished", "exiting", "idempotency_conflict", "duplicate_pending",
 	"start_constraint", "prerequisite_missing", "order_violation", "exclusive_group", "max_calls", "cooldown",
 }
 
@@ -42,7 +43,7 @@ type Violation struct {
 	PendingExit []string      // exiting: the required tools that are open
 	Missing     []string      // start_constraint, prerequisite_missing: the tools that have not succeeded
 	Any         bool          // prerequisite_missing: one of Missing is enough
-	Waiting     []string      // prerequisite_missing, of an exit tool: the calls of the run that wait for consent
+	Waiting     []string      // prerequisite_missing, of an exit tool: the calls of the run that wait for consent; duplicate_pending: the equal call
 	Already     []string      // order_violation: the tools that have succeeded
 	Group       string        // exclusive_group: which
 	HeldBy      string        // exclusive_group: the tool that holds it
@@ -59,7 +60,7 @@ type Answer uint8
 const (
 	Refused Answer = iota
 	Admitted
-	Duplicate // an equal call was made before; not an error
+	Duplicate // an equal call was made before, and does not wait for consent; not an error
 )
 
 var answerNames = [...]string{"refused", "admitted", "duplicate"}
@@ -70,7 +71,7 @@ func (a Answer) String() string { return nameOf("answer", answerNames[:], a) }
 // A Verdict is the judgement of one call. The zero value refuses it.
 type Verdict struct {
 	Answer     Answer
-	Of         string      // Duplicate, ReasonIdempotencyConflict: the earlier call
+	Of         string      // Duplicate, ReasonIdempotencyConflict, ReasonDuplicatePending: the earlier call
 	Violations []Violation // Refused: all of them, in the fixed order
 }
 

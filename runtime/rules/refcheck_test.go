@@ -160,12 +160,20 @@ func after(end rules.Instant, d time.Duration) rules.Instant {
 	return math.MaxInt64
 }
 
+// answers is what an equal call is answered.
+func (c *refCall) answers() rules.Verdict {
+	if c.asked && !c.ended() {
+		return rules.Verdict{Of: c.id, Violations: []rules.Violation{{Reason: rules.ReasonDuplicatePending, Waiting: []string{c.id}}}}
+	}
+	return rules.Verdict{Answer: rules.Duplicate, Of: c.id}
+}
+
 func (r *reference) duplicate(now rules.Instant, c *rules.Call, t rules.Tool, own string, calls []*refCall) (rules.Verdict, bool) {
 	for _, d := range append([]rules.Digests{{Args: c.Args, Key: c.Key}}, c.Earlier...) {
 		of := *c
 		of.Args, of.Key = d.Args, d.Key
 		if equal, _ := r.equals(now, &of, t, own, calls); equal != nil {
-			return rules.Verdict{Answer: rules.Duplicate, Of: equal.id}, true
+			return equal.answers(), true
 		}
 	}
 	for _, d := range append([]rules.Digests{{Args: c.Args, Key: c.Key}}, c.Earlier...) {
@@ -175,7 +183,7 @@ func (r *reference) duplicate(now rules.Instant, c *rules.Call, t rules.Tool, ow
 		switch {
 		case key == nil:
 		case key.args == of.Args:
-			return rules.Verdict{Answer: rules.Duplicate, Of: key.id}, true
+			return key.answers(), true
 		default:
 			return rules.Verdict{Of: key.id, Violations: []rules.Violation{{Reason: rules.ReasonIdempotencyConflict}}}, true
 		}

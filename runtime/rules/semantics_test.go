@@ -153,7 +153,7 @@ func TestPendingCalls(t *testing.T) {
 		p := begin(t, rules.Rules{}, d)
 		c := p.ask("d", 1)
 		p.wait(time.Hour)
-		p.duplicate(c.ID, "d", 1)
+		p.pending(c.ID, "d", 1)
 		p.took(p.s.Release(p.now, c.ID))
 		p.ok("d", 1)
 	})
@@ -225,7 +225,7 @@ func TestPendingCallsAreJudgedAgain(t *testing.T) {
 		c.Args = digest(3)
 		v, _ = p.s.Rebind(0, &c)
 		require.True(t, v.Admitted())
-		p.duplicate(c.ID, "d", 3)
+		p.pending(c.ID, "d", 3)
 		p.ok("d", 2)
 	})
 	t.Run("closing the run ends them", func(t *testing.T) {

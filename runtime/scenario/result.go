@@ -109,9 +109,7 @@ func (sim *simulation) result(o runtime.Outcome) *callResult {
 			res.AllReasons = append(res.AllReasons, r.String())
 		}
 		res.Detail = sim.detail(&o)
-		if o.Reason == runtime.ReasonIdempotencyConflict {
-			res.Of = o.Of
-		}
+		res.Of = o.Of
 	}
 	sim.mu.Lock()
 	defer sim.mu.Unlock()
@@ -134,7 +132,7 @@ func (sim *simulation) detail(o *runtime.Outcome) *detail {
 		d.Max, d.Used = &in.Max, &in.Used
 	case runtime.ReasonCooldown:
 		d.RetryAfter = seconds(in.RetryAfter)
-	case runtime.ReasonStartConstraint, runtime.ReasonPrerequisiteMissing:
+	case runtime.ReasonStartConstraint, runtime.ReasonPrerequisiteMissing, runtime.ReasonDuplicatePending:
 		d.Missing, d.Waiting = in.Missing, in.Waiting
 	case runtime.ReasonOrderViolation:
 		d.Already = in.Already

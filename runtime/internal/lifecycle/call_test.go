@@ -23,7 +23,8 @@ func TestZeroCall(t *testing.T) {
 // TestPhasesThatAWorkerEnters: the worker takes a call on in the order of the pipeline.
 func TestPhasesThatAWorkerEnters(t *testing.T) {
 	follow := map[Phase][]Phase{
-		Admitting:  {Preparing, Admitting, Previewing}, // and Deciding, once the policy has returned
+		Admitting:  {Preparing, Admitting, Repeating, Previewing}, // and Deciding, once the policy has returned
+		Repeating:  {Preparing, Admitting},
 		Previewing: {Admitting}, Held: {Admitting}, Queued: {Admitting, Held},
 	}
 	for p := range phases {
@@ -279,5 +280,5 @@ func TestNames(t *testing.T) {
 		assert.False(t, seen[by.String()], "%v", by)
 		seen[by.String()] = true
 	}
-	assert.True(t, seen["phase 14"] && seen["cause 13"] && !seen[""])
+	assert.True(t, seen["phase 15"] && seen["cause 13"] && !seen[""])
 }

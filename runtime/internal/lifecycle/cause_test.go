@@ -12,19 +12,19 @@ import (
 // The cause names the moment in the second group, and none in the first.
 var mayEnd = map[Cause][2]string{
 	//           idle preparing deciding admitting previewing waiting held queued running grace backoff finishing committing decided
-	NotEnded:    {"- - - - - - - - - - - - - -", "- - - - - - - - - - - - - -"},
-	ByWorker:    {"x x x x x x x x x x x x - x", "x x x x x x x x x x x x - x"},
-	ByReturn:    {"- - - - - - - - - - x - x x", "- - - - - - - - - - x - x x"},
-	ByTimer:     {"- - - - - - - - x x x x - -", "- - x x x - x x x x - x x -"},
-	ByCaller:    {"x x x x x - x x x x x x - x", "x x x x x - x x x x x x - x"},
-	ByOperator:  {"x x x x x x x x x x x x - x", "x x x x x x x x x x x x - x"},
-	ByShutdown:  {"x x x x x - x x - - x - - -", "x x x x x - x x - - x - - -"},
-	ByLeaseIdle: {"x x x x x - x x - - - - - -", "x x x x x - x x - - - - - -"},
-	ByLease:     {"x x x x x - x x x x x x - x", "x x x x x - x x x x x x - x"},
-	ByConsent:   {"- - - - - x - - - - - - - -", "- - - - - x - - - - - - - -"},
-	ByJournal:   {"x x x x x x x x x x x x - x", "x x x x x x x x x x x x - x"},
-	ByRecovery:  {"x - - - - - - - - - - - - -", "x - - - - - - - - - - - - -"},
-	ByAbandon:   {"- - - - - - - - x x x x x x", "- - - - - - - - x x x x x x"},
+	NotEnded:    {"- - - - - - - - - - - - - - -", "- - - - - - - - - - - - - - -"},
+	ByWorker:    {"x x x x x x x x x x x x x - x", "x x x x x x x x x x x x x - x"},
+	ByReturn:    {"- - - - - - - - - - - x - x x", "- - - - - - - - - - - x - x x"},
+	ByTimer:     {"- - - - - - - - - x x x x - -", "- - x x x x - x x x x - x x -"},
+	ByCaller:    {"x x x x x x - x x x x x x - x", "x x x x x x - x x x x x x - x"},
+	ByOperator:  {"x x x x x x x x x x x x x - x", "x x x x x x x x x x x x x - x"},
+	ByShutdown:  {"x x x x x x - x x - - x - - -", "x x x x x x - x x - - x - - -"},
+	ByLeaseIdle: {"x x x x x x - x x - - - - - -", "x x x x x x - x x - - - - - -"},
+	ByLease:     {"x x x x x x - x x x x x x - x", "x x x x x x - x x x x x x - x"},
+	ByConsent:   {"- - - - - - x - - - - - - - -", "- - - - - - x - - - - - - - -"},
+	ByJournal:   {"x x x x x x x x x x x x x - x", "x x x x x x x x x x x x x - x"},
+	ByRecovery:  {"x - - - - - - - - - - - - - -", "x - - - - - - - - - - - - - -"},
+	ByAbandon:   {"- - - - - - - - - x x x x x x", "- - - - - - - - - x x x x x x"},
 }
 
 // TestWhoEndsACall lets each cause try to end a call in each phase. A call that has ended

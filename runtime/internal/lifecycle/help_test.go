@@ -40,6 +40,7 @@ var ways = [phases][]step{
 	Preparing:  {prepare},
 	Deciding:   {prepare, evaluate},
 	Admitting:  admitted,
+	Repeating:  append(admitted[:3:3], enter(Repeating)),
 	Previewing: append(admitted[:3:3], enter(Previewing)),
 	Waiting:    append(admitted[:3:3], (*Call).Ask),
 	Held:       append(admitted[:3:3], enter(Held)),

@@ -12,6 +12,7 @@ const (
 	Preparing               // a worker has the call and has not asked the policy yet
 	Deciding                // the policy is being evaluated
 	Admitting               // waits to be admitted, or is admitted and about to wait or start
+	Repeating               // waits until an equal call, which is admitted, runs or has ended
 	Previewing              // the preview for approvers is being made
 	Waiting                 // waits for consent
 	Held                    // admitted; waits for the rest of its batch
@@ -26,7 +27,7 @@ const (
 )
 
 var phaseNames = [phases]string{
-	"idle", "preparing", "deciding", "admitting", "previewing", "waiting", "held", "queued", "running", "grace", "backoff",
+	"idle", "preparing", "deciding", "admitting", "repeating", "previewing", "waiting", "held", "queued", "running", "grace", "backoff",
 	"finishing", "committing", "decided",
 }
 
@@ -56,15 +57,16 @@ const all phaseSet = 1<<phases - 1
 
 var (
 	// unstarted are the phases in which no attempt is under way.
-	unstarted = set(Idle, Preparing, Deciding, Admitting, Previewing, Held, Queued)
+	unstarted = set(Idle, Preparing, Deciding, Admitting, Repeating, Previewing, Held, Queued)
 	// timed are the phases that a timer ends, and the call with them.
-	timed = set(Deciding, Admitting, Previewing, Held, Queued, Running, Grace, Finishing, Committing)
+	timed = set(Deciding, Admitting, Repeating, Previewing, Held, Queued, Running, Grace, Finishing, Committing)
 )
 
 // enterFrom holds the phases from which a worker takes a call on by Enter.
 // The other phases have methods of their own.
 var enterFrom = [phases]phaseSet{
-	Admitting:  set(Preparing, Admitting, Deciding, Previewing),
+	Admitting:  set(Preparing, Admitting, Repeating, Deciding, Previewing),
+	Repeating:  set(Preparing, Admitting),
 	Previewing: set(Admitting),
 	Held:       set(Admitting),
 	Queued:     set(Admitting, Held),

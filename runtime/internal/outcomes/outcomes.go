@@ -90,6 +90,14 @@ func NoSlot(tool string, slots int, retry time.Duration) runtime.Outcome {
 		tool, wording.Plural(slots, "its only slot did not get free", "none of its %d slots got free")))
 }
 
+// EqualWaits is for a call that is equal to another one, of, which was neither begun nor refused in time (SEMANTICS 4.8.11).
+func EqualWaits(tool, of string, retry time.Duration) runtime.Outcome {
+	out := denied(runtime.ReasonAtCapacity, runtime.Detail{RetryAfter: retry}, fmt.Sprintf(
+		"the equal call %s of %q has not begun, and may still be refused: this one was not carried out", wording.Quote(of), tool))
+	out.Of = of
+	return out
+}
+
 // NoProcess is for a call that got none of the processes that may run at once in time (SEMANTICS 6.3).
 func NoProcess(tool string, retry time.Duration) runtime.Outcome {
 	return denied(runtime.ReasonAtCapacity, runtime.Detail{RetryAfter: retry}, fmt.Sprintf(

@@ -34,5 +34,5 @@ func (r *Refusal) Combine(out *runtime.Outcome, tool string, v rules.Verdict) (r
 
 // MayUnblock reports whether other calls, or time, could make the rules admit a call that they refuse for a reason.
 func MayUnblock(r runtime.Reason) bool {
-	return r != runtime.ReasonIdempotencyConflict && r != runtime.ReasonRunFinished && r != runtime.ReasonOperationNotAllowed
+	return r != runtime.ReasonIdempotencyConflict && r != runtime.ReasonDuplicatePending && r != runtime.ReasonRunFinished && r != runtime.ReasonOperationNotAllowed
 }

@@ -57,11 +57,13 @@ func TestCombine(t *testing.T) {
 	assert.Equal(t, []runtime.Reason{runtime.ReasonPolicyDenied}, policy.Reasons)
 }
 
-// TestMayUnblock: nothing that other calls do helps a call whose run is over, or whose key or operation is wrong.
+// TestMayUnblock: nothing that other calls do helps a call whose run is over, or whose key or operation is wrong. What helps a
+// call that repeats one that waits for consent is known without a search.
 func TestMayUnblock(t *testing.T) {
 	for reason, want := range map[runtime.Reason]bool{
 		runtime.ReasonIdempotencyConflict: false, runtime.ReasonRunFinished: false, runtime.ReasonOperationNotAllowed: false,
-		runtime.ReasonCooldown: true, runtime.ReasonMaxCalls: true, runtime.ReasonPrerequisiteMissing: true,
+		runtime.ReasonDuplicatePending: false,
+		runtime.ReasonCooldown:         true, runtime.ReasonMaxCalls: true, runtime.ReasonPrerequisiteMissing: true,
 	} {
 		assert.Equal(t, want, refusal.MayUnblock(reason), reason)
 	}

@@ -17,6 +17,7 @@ var reasonOf = [...]runtime.Reason{
 	rules.ReasonRunFinished:         runtime.ReasonRunFinished,
 	rules.ReasonExiting:             runtime.ReasonExiting,
 	rules.ReasonIdempotencyConflict: runtime.ReasonIdempotencyConflict,
+	rules.ReasonDuplicatePending:    runtime.ReasonDuplicatePending,
 	rules.ReasonStartConstraint:     runtime.ReasonStartConstraint,
 	rules.ReasonPrerequisiteMissing: runtime.ReasonPrerequisiteMissing,
 	rules.ReasonOrderViolation:      runtime.ReasonOrderViolation,
@@ -42,6 +43,9 @@ func Rules(out *runtime.Outcome, tool string, v rules.Verdict) {
 	out.Detail = runtime.Detail{
 		Allowed: p.Allowed, PendingExit: p.PendingExit, Missing: p.Missing, Any: p.Any, Waiting: p.Waiting, Already: p.Already,
 		Group: p.Group, HeldBy: p.HeldBy, Max: p.Max, Used: p.Used, RetryAfter: p.RetryAfter,
+	}
+	if p.Reason == rules.ReasonDuplicatePending {
+		Unblock(out, rules.Way{Outlook: rules.OutlookOpen, Steps: []rules.Step{{Kind: rules.StepWait, Tool: tool, Call: v.Of}}})
 	}
 }
 

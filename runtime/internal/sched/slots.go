@@ -154,10 +154,10 @@ func (l *Slots) CancelWait(wait *Event, s *Scheduler) {
 }
 
 // RetryAfter returns after what time a slot is likely to be free, in whole seconds and at least
-// one (SEMANTICS 6.3).
+// one (SEMANTICS 6.3). Without a limit that is one second.
 func (l *Slots) RetryAfter() time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	each := l.mean / time.Duration(l.limit.Load())
+	each := l.mean / time.Duration(max(l.limit.Load(), 1))
 	return max((each + time.Second - 1).Truncate(time.Second), time.Second)
 }

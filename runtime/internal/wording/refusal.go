@@ -19,6 +19,8 @@ func Violation(tool string, v *rules.Violation, of string) string {
 		return fmt.Sprintf("the run is ending: only %s and what they still need may be called", Names(v.PendingExit))
 	case rules.ReasonIdempotencyConflict:
 		return fmt.Sprintf("call %s had the same idempotency key and other arguments", Quote(of))
+	case rules.ReasonDuplicatePending:
+		return fmt.Sprintf("the equal call %s waits for consent and may be denied: this one was not carried out", Quote(of))
 	case rules.ReasonStartConstraint:
 		return fmt.Sprintf("%s must succeed before anything else", Names(v.Missing))
 	case rules.ReasonPrerequisiteMissing:

@@ -84,6 +84,7 @@ func TestViolation(t *testing.T) {
 		{Reason: rules.ReasonRunFinished},
 		{Reason: rules.ReasonExiting, PendingExit: []string{"x"}},
 		{Reason: rules.ReasonIdempotencyConflict},
+		{Reason: rules.ReasonDuplicatePending, Waiting: []string{"c1"}},
 		{Reason: rules.ReasonStartConstraint, Missing: []string{"x"}},
 		{Reason: rules.ReasonPrerequisiteMissing, Missing: []string{"x", "y"}, Any: true},
 		{Reason: rules.ReasonPrerequisiteMissing, Missing: []string{"x", "y"}},
@@ -104,5 +105,6 @@ func TestViolation(t *testing.T) {
 	assert.Contains(t, seen, "all tools together may be called once in a run")
 	assert.Contains(t, seen, `"put" is cooling down: 60s must pass`)
 	assert.Contains(t, seen, `call "c1" had the same idempotency key and other arguments`)
+	assert.Contains(t, seen, `the equal call "c1" waits for consent and may be denied: this one was not carried out`)
 	assert.Contains(t, seen, rules.ReasonUnknownTool.String())
 }
