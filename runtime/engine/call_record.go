@@ -8,6 +8,7 @@ import (
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/internal/history"
+	"github.com/ambit-tools/ambit/runtime/internal/outcomes"
 	"github.com/ambit-tools/ambit/runtime/internal/ruleinput"
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
 	"github.com/ambit-tools/ambit/runtime/internal/tools"
@@ -27,6 +28,7 @@ type callRecord struct {
 	Final       *sched.Event // fires when the call that waited has its outcome; nil: First was the outcome
 	stored      outcome
 	later       atomic.Pointer[runtime.Outcome] // replaces an outcome that was unknown or not recorded in time; nil: nothing does
+	unwritten   atomic.Bool                     // the outcome is on its way to the journal, and not stored
 	Live        *call                           // as long as the call can change, or when it waited for consent
 	run         *runCalls
 	Number      int         // in the session
@@ -153,6 +155,9 @@ func (r *callRecord) Store(out *runtime.Outcome) {
 // Replace replaces an outcome that was unknown.
 func (r *callRecord) Replace(out *runtime.Outcome) { r.later.Store(out) }
 
+// Unwritten says that the outcome of the call was not recorded in time, and that ReplaceOnce will replace what is stored instead.
+func (r *callRecord) Unwritten() { r.unwritten.Store(true) }
+
 // ReplaceOnce replaces an outcome that was not recorded in time, unless it was replaced before.
 func (r *callRecord) ReplaceOnce(out *runtime.Outcome) { r.later.CompareAndSwap(nil, out) }
 
@@ -218,13 +223,13 @@ func (r *callRecord) Refused() (runtime.Reason, string) {
 }
 
 // Vain reports whether the call was denied for a reason that passes, so that the same call may be made again under its
-// id (SEMANTICS 1.4.10).
+// id (SEMANTICS 1.4.10). It is not as long as its own outcome is on its way to the journal.
 func (r *callRecord) Vain() bool {
 	if !r.Ended() || r.Kind() != runtime.Denied {
 		return false
 	}
 	reason := r.Outcome().Reason
-	return reason == runtime.ReasonShuttingDown || reason == runtime.ReasonAtCapacity
+	return outcomes.Passes(reason) && (reason != runtime.ReasonJournalUnavailable || !r.unwritten.Load() || r.later.Load() != nil)
 }
 
 // replaced returns the outcome that replaces the stored one, nil when none does.

@@ -139,6 +139,7 @@ func (c *call) flushOutcome() {
 	defer s.mu.Unlock()
 	was := c.record.Outcome()
 	if stalled && was.Kind != runtime.Unknown { // the caller gets the stored outcome when the stall ends
+		c.record.Unwritten()
 		defer c.exec.log.WhenDurable(position, func() { c.record.ReplaceOnce(&was) })
 	}
 	out.CallID, out.Tool, out.Revision, out.Duration, out.Times = was.CallID, was.Tool, was.Revision, was.Duration, was.Times

@@ -20,7 +20,7 @@ import (
 //
 // A call with the id and the arguments of an earlier call of the session is not run again: it gets
 // the outcome of the earlier call, once that call has ended. It is judged anew when the earlier call was denied for
-// shutting_down or at_capacity.
+// shutting_down, at_capacity, too_many_pending, journal_unavailable or program_changed.
 func (t *Turn) Execute(ctx context.Context, in runtime.Call) (out runtime.Outcome) {
 	ctx = deadline.OrBackground(ctx)
 	switch c, earlier := t.begin(ctx, in, nil); {

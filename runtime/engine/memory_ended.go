@@ -83,9 +83,15 @@ func endedRecord(s *sched.Scheduler, c *endedCall, of *history.Call) *callRecord
 // possible is for its tool to say: Possible says that the call has something to undo.
 func (r *callRecord) RestoreUndo(of *history.Call) {
 	r.Undo.Done = of.Undone
-	if of.Attempts > 0 && !of.Undone && !of.Outcome.RolledBack {
+	if everRan(of.Outcome.Kind, of.Attempts) && !of.Undone && !of.Outcome.RolledBack {
 		r.Undo.Possible, r.Undo.Ended = true, of.Ended
 	}
+}
+
+// everRan reports whether the handler of a call with an outcome ran in one of so many attempts. One that was denied in its first attempt could not be
+// recorded, or found no room for its program.
+func everRan(kind runtime.OutcomeKind, attempts int) bool {
+	return attempts > 1 || attempts == 1 && kind != runtime.Denied
 }
 
 // Hold holds the record of a call, which stays in memory until LetGo. It adds r, which was read for was, when the

@@ -116,6 +116,94 @@ func TestCallsRunAgainWhenThereIsRoom(t *testing.T) {
 	})
 }
 
+// TestACallThatWasNotRecordedIsMadeAgain: a call that a stalled journal kept from running is judged anew under its id once the stall is over, also
+// one that the journal has nothing of. One that was decided, and whose outcome was not recorded in time, has that outcome.
+// SEMANTICS 1.4.10
+func TestACallThatWasNotRecordedIsMadeAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ran, j := map[string]int{}, new(fullable)
+		tool := readTool(func(ctx context.Context, in *readInput) (*readOutput, error) {
+			info, _ := runtime.FromContext(ctx)
+			ran[info.ID]++
+			return okRead(ctx, in)
+		})
+		asked := 0
+		policy := runtime.PolicyFunc(func(ctx context.Context, in *runtime.PolicyInput) (runtime.Decision, error) {
+			if in.CallID == "refused" {
+				asked++
+				return runtime.Decision{Effect: runtime.EffectDeny}, nil
+			}
+			return allowAll(ctx, in)
+		})
+		r := recoveredWith(t, j, policy, tool)
+		turn := r.turnOf("s")
+		do := func(id string) runtime.Outcome {
+			return turn.Execute(t.Context(), callOf(id, "file_read", goodInput))
+		}
+		stall := func() { j.left.Store(1) }
+		over := func() {
+			j.full.Store(false)
+			time.Sleep(time.Minute)
+		}
+		stall()
+		for _, id := range []string{"begun", "begun", "unknown", "unknown"} { // the first finds out
+			require.Equal(t, []any{runtime.Denied, runtime.ReasonJournalUnavailable}, []any{do(id).Kind, do(id).Reason}, id)
+		}
+		require.Empty(t, ran)
+		over()
+		for _, id := range []string{"begun", "unknown", "begun", "unknown"} {
+			assert.Equal(t, runtime.Completed, do(id).Kind, id)
+		}
+		stall()
+		for range 2 {
+			require.Equal(t, []any{runtime.Denied, runtime.ReasonJournalUnavailable}, []any{do("refused").Kind, do("refused").Reason})
+		}
+		over()
+		assert.Equal(t, runtime.ReasonPolicyDenied, do("refused").Reason)
+		assert.Equal(t, 1, asked, "it was decided")
+		require.NoError(t, r.exec.Shutdown(t.Context()))
+
+		again := recoveredWith(t, j, policy, tool)
+		run, open := again.exec.Session(engine.SessionConfig{ID: "s", Principal: "agent"}).Run("r")
+		require.True(t, open)
+		turn = run.Turn(engine.TurnConfig{})
+		for _, id := range []string{"begun", "unknown"} {
+			assert.Equal(t, runtime.Completed, do(id).Kind, id)
+		}
+		assert.Equal(t, runtime.ReasonPolicyDenied, do("refused").Reason)
+		assert.Equal(t, []any{map[string]int{"begun": 1, "unknown": 1}, 1}, []any{ran, asked})
+		require.NoError(t, again.exec.Shutdown(t.Context()))
+	})
+}
+
+// TestACallThatWasNotRecordedHasNothingToUndo: the start of a call comes into the journal late, and its handler has never run.
+// SEMANTICS 4.20.10
+func TestACallThatWasNotRecordedHasNothingToUndo(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		j := new(fullable)
+		tool := readTool(okRead, writes, func(s *runtime.Spec) { s.Undo = &runtime.UndoSpec{TTL: time.Hour} })
+		r := recovered(t, j, tool)
+		turn := r.turnOf("s")
+		j.left.Store(1)
+		out := turn.Execute(t.Context(), callOf("c", "file_read", goodInput))
+		require.Equal(t, runtime.ReasonJournalUnavailable, out.Reason)
+		require.Contains(t, r.kinds("c"), "tool.started")
+		j.full.Store(false)
+		time.Sleep(time.Minute)
+		undo := func(r *rig) action.Code {
+			s, known := r.exec.FindSession("s")
+			require.True(t, known)
+			_, err := s.Undo(t.Context(), action.UndoRequest{CallID: "c", By: operator.Program("ops")})
+			return codeOf(err)
+		}
+		assert.Equal(t, action.CodeNotSuccessful, undo(r))
+		require.NoError(t, r.exec.Shutdown(t.Context()))
+		again := recovered(t, j, tool)
+		assert.Equal(t, action.CodeNotSuccessful, undo(again))
+		require.NoError(t, again.exec.Shutdown(t.Context()))
+	})
+}
+
 // TestAnswersWhileThereIsNoRoom: an answer that came before the stall waits, an answer
 // during the stall is rejected and may be given again.
 func TestAnswersWhileThereIsNoRoom(t *testing.T) {

@@ -91,7 +91,7 @@ func (t text) encode() string {
 // order. The calls run together (engine.Turn.ExecuteBatch). A call that waits for consent is waited
 // for until ctx ends; then its result says that it is pending, and it goes on waiting. Dispatching
 // calls again that have the same ids returns their outcomes and runs nothing, but for calls that were denied
-// shutting_down or at_capacity: they are judged anew. Ids of a provider may repeat, so a program that dispatches calls
+// shutting_down, at_capacity, too_many_pending, journal_unavailable or program_changed: they are judged anew. Ids of a provider may repeat, so a program that dispatches calls
 // itself gives them ids of their own (Conversation.Own): the results have those of the provider.
 func Dispatch(ctx context.Context, turn *engine.Turn, calls []runtime.Call) []Result {
 	return dispatch(ctx, ctx, turn, calls)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/consent"
+	"github.com/ambit-tools/ambit/runtime/internal/outcomes"
 	"github.com/ambit-tools/ambit/runtime/journal"
 )
 
@@ -358,7 +359,7 @@ const erased = "sensitive values of its arguments are not in the recording"
 
 // vain reports whether the same call may be made again under its id.
 func (o *outcome) vain() bool {
-	return o.Kind == runtime.Denied && (o.Reason == runtime.ReasonShuttingDown || o.Reason == runtime.ReasonAtCapacity)
+	return o.Kind == runtime.Denied && outcomes.Passes(o.Reason)
 }
 
 // environmental reports whether a refusal has nothing to do with rules.

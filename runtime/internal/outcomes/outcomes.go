@@ -17,6 +17,16 @@ func denied(r runtime.Reason, detail runtime.Detail, message string) runtime.Out
 	return runtime.Outcome{Kind: runtime.Denied, Reason: r, Detail: detail, Message: message}
 }
 
+// Passes reports whether a reason of a denial is one of the process that the call has met, and not of the call: its end, its load, its
+// journal, or the program that it has found. The same call may be made again under its id (SEMANTICS 1.4.10).
+func Passes(r runtime.Reason) bool {
+	switch r {
+	case runtime.ReasonShuttingDown, runtime.ReasonAtCapacity, runtime.ReasonTooManyPending, runtime.ReasonJournalUnavailable, runtime.ReasonProgramChanged:
+		return true
+	}
+	return false
+}
+
 // NoRun is for a call in a turn that belongs to no run.
 func NoRun(in runtime.Call) runtime.Outcome {
 	return runtime.Outcome{

@@ -65,6 +65,7 @@ func ends() []row {
 		{"ToolBusy", outcomes.ToolBusy("pay", 4, 3*time.Second)},
 		{"NoSlot of one", outcomes.NoSlot("pay", 1, time.Second)},
 		{"NoSlot of two", outcomes.NoSlot("pay", 2, time.Second)},
+		{"EqualWaits", outcomes.EqualWaits("pay", "c1", time.Second)},
 		{"ShuttingDown", outcomes.ShuttingDown()},
 		{"RunFinished", outcomes.RunFinished()},
 		{"SessionEnded", outcomes.SessionEnded("c", "pay")},

@@ -48,6 +48,16 @@ func TestRules(t *testing.T) {
 	assert.Equal(t, `"put" may be called 2 times in a run; all tools together may be called 9 times in a run; "put" is cooling down: 60s must pass`, out.Message)
 }
 
+// TestRulesOfADuplicate: a call that repeats one that waits for consent is told which, and to wait for the answer.
+// SEMANTICS 4.8.12
+func TestRulesOfADuplicate(t *testing.T) {
+	var out runtime.Outcome
+	refusal.Rules(&out, "put", rules.Verdict{Of: "c1", Violations: []rules.Violation{{Reason: rules.ReasonDuplicatePending, Waiting: []string{"c1"}}}})
+	assert.Equal(t, []runtime.Reason{runtime.ReasonDuplicatePending}, out.AllReasons)
+	assert.Equal(t, runtime.Detail{Waiting: []string{"c1"}}, out.Detail)
+	assert.Equal(t, []rules.Step{{Kind: rules.StepWait, Tool: "put", Call: "c1"}}, out.Steps)
+}
+
 // TestUnblock: an outcome says what would help, and when nothing does.
 func TestUnblock(t *testing.T) {
 	drop := rules.Step{Kind: rules.StepDrop, Tool: "a"}
