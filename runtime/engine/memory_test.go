@@ -9,7 +9,6 @@ import (
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/action"
-	"github.com/ambit-tools/ambit/runtime/internal/ended"
 	"github.com/ambit-tools/ambit/runtime/internal/history"
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
 	"github.com/ambit-tools/ambit/runtime/internal/tools"
@@ -360,7 +359,7 @@ func TestFillDuplicate(t *testing.T) {
 	late.end(runtime.Outcome{Kind: runtime.TimedOut})
 	m.FillDuplicate(&out, "c3")
 	assert.Equal(t, `an equal call was made before: "c3" ended as timed_out. Do not take it for done`, out.Message)
-	m.ended.Put(&ended.Call{ID: "c4", Kind: runtime.Unknown})
+	m.ended.Put(&endedCall{ID: "c4", Kind: runtime.Unknown})
 	m.FillDuplicate(&out, "c4")
 	assert.Equal(t, `an equal call was made before: "c4" ended as unknown. Do not take it for done`, out.Message)
 	out = runtime.Outcome{}
