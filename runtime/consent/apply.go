@@ -92,6 +92,7 @@ func (b *Book) applyAnswer(e *Event) error {
 	if e.Result.Approve {
 		if e.Result.Terms != nil {
 			r.Terms, r.Votes = *e.Result.Terms, nil
+			r.Rewritten = r.Rewritten || r.former()
 		}
 		r.vote(e)
 	}

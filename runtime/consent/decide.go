@@ -210,7 +210,7 @@ func (b *Book) proposed(r *Request, a *Answer) (p proposal) {
 	if p.Terms, err = b.terms(&q); err != nil {
 		return proposal{invalid: true}
 	}
-	p.EditedBy, p.Rewritten = a.By, a.Edit.Rewritten
+	p.EditedBy, p.Rewritten, p.Written = a.By, a.Edit.Rewritten, !a.Edit.Rewritten
 	p.same = p.asks(&r.Terms)
 	return p
 }
@@ -232,10 +232,11 @@ func (p *proposal) refuses(a *Answer, principal string) (entry string, why Rejec
 	return entry, NotRejected
 }
 
-// vote adds the approval of e to r, unless it repeats one, or approves what its approver has not seen: the policy has
-// rewritten it (SEMANTICS 5.2.7 and 5.5).
+// vote adds the approval of e to r, unless it repeats one, or approves what its approver has not seen: the policy has, or may
+// have, rewritten it (SEMANTICS 5.2.7 and 5.5).
 func (r *Request) vote(e *Event) {
-	if e.Result.Rewritten || r.voted(e.By) {
+	unseen := e.Result.Rewritten || e.Result.Terms != nil && e.Result.Terms.former() && e.Result.Status == StatusOpen
+	if unseen || r.voted(e.By) {
 		return
 	}
 	votes := make([]Vote, len(r.Votes), len(r.Votes)+1)

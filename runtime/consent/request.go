@@ -122,7 +122,13 @@ type Terms struct {
 	Binding     Digest          `json:"binding"`             // what is approved
 	EditedBy    string          `json:"edited_by,omitempty"` // who proposed these terms; empty: the agent
 	Rewritten   bool            `json:"rewritten,omitempty"` // the policy changed what EditedBy wrote
+	// Written says that EditedBy wrote these terms itself. Up to 89cfa63 neither of the two was recorded, and an edit that the policy
+	// had rewritten had the vote of its editor, who had not seen it: such an edit is read as Rewritten.
+	Written bool `json:"written,omitempty"`
 }
+
+// former reports whether an edit was recorded up to 89cfa63.
+func (t *Terms) former() bool { return t.EditedBy != "" && !t.Written && !t.Rewritten }
 
 // asks reports whether t asks what other terms do, whatever revision of the policy and whoever proposed them.
 func (t *Terms) asks(o *Terms) bool {

@@ -100,6 +100,10 @@ func (b *Book) restoreRequest(of *HeldRequest) error {
 		return fmt.Errorf("request %q is in the snapshot twice, or of event %d of %d", id, of.Number, b.seq)
 	}
 	r := &request{Request: of.Request, number: of.Number, reminded: of.Reminded}
+	if r.former() && r.Status == StatusOpen {
+		r.Rewritten = true
+		r.Votes = slices.DeleteFunc(slices.Clone(r.Votes), func(v Vote) bool { return v.By == r.EditedBy })
+	}
 	b.requests[id] = r
 	switch {
 	case r.Status == StatusOpen:

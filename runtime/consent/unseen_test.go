@@ -102,6 +102,41 @@ func TestRewrittenEditIsApprovedAnew(t *testing.T) {
 	assert.Equal(t, consent.Accepted, d.decide(7, id, consent.Answer{By: "alice", Approve: true, Binding: now.Binding}).Resolution)
 }
 
+// TestFormerEditIsApprovedAnew: of an edit that commit 89cfa63 recorded nobody knows whether the policy rewrote it, so its
+// editor approves it by another answer, whether the request is read from its entries or from a snapshot of that commit.
+//
+// SEMANTICS 5.2.7, 5.5.8
+func TestFormerEditIsApprovedAnew(t *testing.T) {
+	m := consent.Requirement{Quorum: 2, AllowEdit: true}
+	q := question(`{"sum":50}`, m)
+	edit := consent.Answer{By: "bob", Approve: true, Edit: edited(q, `{"sum":100}`, m)}
+	d := newDesk(t)
+	id := d.ask(0, q)
+	asked := d.book.Snapshot()
+	decided := d.book.Decide(after(1), id, &edit)
+	decided.Result.Terms.Written = false // as it was recorded
+	former, err := consent.Restore(key, asked)
+	require.NoError(t, err)
+	require.NoError(t, former.Apply(&decided))
+	of, _ := former.Request(id)
+	assert.Empty(t, of.Votes)
+	assert.True(t, of.Rewritten)
+
+	require.NoError(t, d.book.Apply(&decided))
+	held := d.book.Snapshot()
+	held.Requests[0].Request.Rewritten = false
+	held.Requests[0].Request.Votes = []consent.Vote{{By: "bob"}, {By: "carol"}}
+	again, err := consent.Restore(key, held)
+	require.NoError(t, err)
+	of, _ = again.Request(id)
+	assert.Equal(t, []consent.Vote{{By: "carol"}}, of.Votes)
+	assert.True(t, of.Rewritten)
+	blind := again.Decide(after(2), id, &consent.Answer{By: "bob", Approve: true})
+	assert.Equal(t, consent.TermsChanged, blind.Result.Rejection)
+	seen := again.Decide(after(2), id, &consent.Answer{By: "bob", Approve: true, Binding: of.Binding})
+	assert.Equal(t, consent.Accepted, seen.Result.Resolution)
+}
+
 // TestEditThatChangesNothing: an edit that leaves the call as it is asked about, or repeats that of another approver, is an
 // approval of it.
 //

@@ -358,13 +358,19 @@ func TestRecordedRequests(t *testing.T) {
 	assert.Equal(t, runtime.Pending, h.execute(h.run.WithPrincipal("other", "mail"), "given", "mail", `{}`).Kind)
 	require.Equal(t, consent.Accepted, h.decide("given", action.Answer{By: operator.Program("ann"), Approve: true}).Kind)
 
-	// Edits of alice: the answer of the other approver is for what is shown, which for q4 is what the policy has made of the edit.
+	// Edits of alice: an answer is for what is shown, which for q4 is what the policy has made of the edit. Since nothing recorded whether it
+	// has made something of it, alice answers again.
 	for id, args := range map[string]string{"q4": `{"amount":500}`, "q5": `{"amount":9}`} {
 		r := h.request(id)
 		assert.Equal(t, args, string(r.Args))
 		blind := h.decide(id, action.Answer{By: operator.Program("bob"), Approve: true})
 		assert.Equal(t, consent.Rejected, blind.Kind, id)
+		assert.Empty(t, r.Votes)
 		res := h.decide(id, action.Answer{By: operator.Program("bob"), Approve: true, Binding: r.Binding})
+		assert.Equal(t, []any{consent.Recorded, 1}, []any{res.Kind, res.Missing}, id)
+		res = h.decide(id, action.Answer{By: operator.Program("alice"), Approve: true})
+		assert.Equal(t, []any{consent.Rejected, consent.TermsChanged}, []any{res.Kind, res.Reason}, id)
+		res = h.decide(id, action.Answer{By: operator.Program("alice"), Approve: true, Binding: r.Binding})
 		require.Equal(t, consent.Accepted, res.Kind, res.Reason)
 		assert.Equal(t, runtime.Completed, res.Outcome.Kind, res.Outcome.Message)
 	}
