@@ -3,6 +3,7 @@ package host
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net"
 	"os"
 	"sync"
@@ -89,12 +90,12 @@ func Open(ctx context.Context, cfg Config) (h *Host, err error) {
 	if cfg.Setup != nil {
 		more, err := cfg.Setup(ctx, h)
 		if err != nil {
-			return h, err
+			return h, h.leaves(err)
 		}
 		options = append(options, more...)
 	}
 	if h.Executor, err = engine.NewExecutor(registry, policy, append(options, cfg.Options...)...); err != nil {
-		return h, err
+		return h, h.leaves(err)
 	}
 	h.closers = append(h.closers, closer{name: executorName})
 	if err := h.settle(ctx); err != nil {
@@ -115,6 +116,15 @@ func Open(ctx context.Context, cfg Config) (h *Host, err error) {
 		h.serve(listener)
 	}
 	return h, nil
+}
+
+// leaves says of a start that failed by what the application gave that a store of the host has nothing in it and stays: nothing
+// tells whether this start made it.
+func (h *Host) leaves(err error) error {
+	if h.Store == nil || h.Store.Health().Head > 0 {
+		return err
+	}
+	return fmt.Errorf("%w (the store %s holds nothing and stays: the next start goes on with it; before a restore into its folder, move the files %s* away)", err, h.cfg.path(""), h.cfg.path(""))
 }
 
 // serveInbox begins to execute the commands of the store, and to archive its old entries, if it is the host's own.

@@ -221,7 +221,7 @@ func TestSetupThatFails(t *testing.T) {
 		return nil, errors.New("no database")
 	}
 	_, err := host.Open(t.Context(), config)
-	require.ErrorContains(t, err, "no database")
+	require.ErrorContains(t, err, "no database (the store "+filepath.Join(config.Dir, "ambit.db")+" holds nothing and stays: the next start goes on with it")
 	config.Setup = nil
 	h, err := host.Open(t.Context(), config)
 	require.NoError(t, err)
