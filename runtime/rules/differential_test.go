@@ -374,25 +374,35 @@ func (pick chooser) change(cfg rules.Config) rules.Config {
 // SEMANTICS 6.5.1
 func TestRebuiltUnderAnotherConfig(t *testing.T) {
 	for seed := range uint64(battery.Count(t, 300, 4000)) {
-		pick := randomly(seed)
-		s := newSession(t, pick)
-		first := s.ref.cfg
-		for _, next := range []func() rules.Config{
-			pick.config, func() rules.Config { return pick.change(s.ref.cfg) }, func() rules.Config { return first },
-			func() rules.Config { return pick.renamed(s.ref.cfg) }, func() rules.Config { return pick.renamed(s.ref.cfg) },
-			func() rules.Config { return pick.change(first) }, // names are free again, or of other tools
-		} {
-			for range pick(25) {
-				s.step()
-			}
-			s.become(next())
-		}
-		for range 10 {
+		rebuild(t, seed)
+	}
+}
+
+// rebuild is one session of TestRebuiltUnderAnotherConfig.
+func rebuild(t *testing.T, seed uint64) {
+	pick := randomly(seed)
+	s := newSession(t, pick)
+	defer s.tell(seed)
+	first := s.ref.cfg
+	for _, next := range []func() rules.Config{
+		pick.config, func() rules.Config { return pick.change(s.ref.cfg) }, func() rules.Config { return first },
+		func() rules.Config { return pick.renamed(s.ref.cfg) }, func() rules.Config { return pick.renamed(s.ref.cfg) },
+		func() rules.Config { return pick.change(first) }, // names are free again, or of other tools
+	} {
+		for range pick(25) {
 			s.step()
 		}
-		if t.Failed() {
-			t.Fatalf("seed %d\n%s", seed, s.describe())
-		}
+		s.become(next())
+	}
+	for range 10 {
+		s.step()
+	}
+}
+
+// tell names the seed of a session that has failed, and what happened in it.
+func (s *session) tell(seed uint64) {
+	if s.t.Failed() {
+		s.t.Logf("seed %d\n%s", seed, s.describe())
 	}
 }
 

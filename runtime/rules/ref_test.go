@@ -187,7 +187,12 @@ func (r *reference) becomes(e rules.Event) rules.RunState {
 	e.State = rules.RunRunning
 	calls := r.callsIn(append(slices.Clone(r.events), e))
 	pending := len(r.pendingExit(run, calls))
-	exits := slices.ContainsFunc(calls, func(c *refCall) bool { return c.id == e.Call && c.run == run && c.tool.Rules.ExitLoop })
+	exits := false
+	for _, c := range calls {
+		if c.id == e.Call { // the last one: a call that was released or undone leaves its id to another
+			exits = c.run == run && c.tool.Rules.ExitLoop
+		}
+	}
 	switch {
 	case e.Kind == rules.EventStopped && (waits(run, calls) || pending > 0 && reminders < limit):
 	case e.Kind == rules.EventStopped && pending > 0:

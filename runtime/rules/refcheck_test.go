@@ -238,7 +238,7 @@ func (r *reference) counts(c *rules.Call, t rules.Tool, own string, calls []*ref
 	var vs []rules.Violation
 	mine, all := 0, 0
 	for _, o := range calls {
-		if o.run != c.Run || !o.usesSlot() || o.id == own {
+		if o.run != c.Run || !o.usesSlot() || o.id == own && r.known(o) {
 			continue
 		}
 		if o.principal != c.Principal {
