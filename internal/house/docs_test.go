@@ -16,7 +16,7 @@ import (
 
 // TestScenariosOfTheDocs runs every scenario that the pages about rules, consent and scenarios show.
 func TestScenariosOfTheDocs(t *testing.T) {
-	for _, path := range []string{"docs/rules.md", "docs/consent.md", "docs/scenarios.md"} {
+	for _, path := range []string{"docs/rules.md", "docs/internal/rules.md", "docs/consent.md", "docs/scenarios.md"} {
 		text, err := os.ReadFile(path)
 		require.NoError(t, err)
 		shown := 0
@@ -63,6 +63,9 @@ func TestTestsOfTheDocs(t *testing.T) {
 	known := testNames(t)
 	pages, err := filepath.Glob("docs/*.md")
 	require.NoError(t, err)
+	internal, err := filepath.Glob("docs/internal/*.md")
+	require.NoError(t, err)
+	pages = append(pages, internal...)
 	named := regexp.MustCompile(`\b(?:[a-z][a-z/]*\.)?(?:Test|Fuzz)[A-Z]\w+|\b[a-z]+\.yaml/[a-z][a-z-]+|\b[a-z_]+\.txtar\b`)
 	for _, page := range pages {
 		text, err := os.ReadFile(page)
