@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+
+	"github.com/ambit-tools/ambit/internal/jsonschema"
 )
 
 // A schema is typed or checked. Go has a type for a typed one; the value of a
@@ -139,17 +141,14 @@ func isForeign(root *node) bool {
 		return false
 	}
 	name := strings.TrimSuffix(text.text, "#")
-	return name != dialect && !slices.Contains(draft07, name) || name == dialect && metaSchema(root, name) != nil
+	return name != dialect && !slices.Contains(draft07, name) || name == dialect && metaSchema(jsonschema.NewIndex(nodes{}, root), name) != nil
 }
 
-// metaSchema returns the schema inside a schema that has an $id; nil where there is none.
-func metaSchema(n *node, id string) *node {
-	if own := n.get("$id"); own != nil && strings.TrimSuffix(own.text, "#") == id {
-		return n
-	}
-	for _, part := range schemasIn(n) {
-		if found := metaSchema(part, id); found != nil {
-			return found
+// metaSchema returns the schema inside a root that has a URI; nil where there is none.
+func metaSchema(x *jsonschema.Index[*node], uri string) *node {
+	for _, r := range x.Resources {
+		if r.URI == strings.TrimSuffix(uri, "#") {
+			return r.Root
 		}
 	}
 	return nil

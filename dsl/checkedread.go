@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/ambit-tools/ambit/internal/jsonschema"
 )
 
 // checkedSchema reads a schema for which Go has no type: what it says of the value as a
@@ -256,10 +258,11 @@ func (p *parser) noteAnnotated(root *node) {
 	if !isForeign(root) {
 		return
 	}
+	index := jsonschema.NewIndex(nodes{}, root)
 	var visit func(n *node, annotates bool)
 	visit = func(n *node, annotates bool) {
 		if name := n.get("$schema"); name != nil && (n == root || n.get("$id") != nil) {
-			meta := metaSchema(root, strings.TrimSuffix(name.text, "#"))
+			meta := metaSchema(index, name.text)
 			words := meta.get("$vocabulary")
 			annotates = words != nil && words.get(assertionVocab) == nil
 		}

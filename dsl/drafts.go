@@ -119,11 +119,6 @@ func (p *parser) draft07Differs(n *node, seen map[*node]bool) {
 	for _, part := range schemasIn(n) {
 		p.draft07Differs(part, seen)
 	}
-	if defs := n.get("definitions"); defs != nil {
-		for _, e := range defs.pairs {
-			p.draft07Differs(e.val, seen)
-		}
-	}
 }
 
 // checkOtherDraft is checkDrafts for the root of another file, of which only a part may be read.

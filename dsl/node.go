@@ -1,6 +1,11 @@
 package dsl
 
-import "math/big"
+import (
+	"iter"
+	"math/big"
+
+	"github.com/ambit-tools/ambit/internal/jsonschema"
+)
 
 // A node is a YAML node after everything that the declaration does not allow
 // has been refused and every scalar has been resolved.
@@ -99,21 +104,36 @@ func (n *node) word() string {
 	return n.text
 }
 
+// nodes reads the nodes of a file.
+type nodes struct{}
+
+// Text implements jsonschema.Tree.
+func (nodes) Text(n *node) (string, bool) { return n.text, n.kind == nodeString }
+
+// Items implements jsonschema.Tree.
+func (nodes) Items(n *node) []*node {
+	if n.kind == nodeList && n.items == nil {
+		return []*node{}
+	}
+	return n.items
+}
+
+// Members implements jsonschema.Tree.
+func (nodes) Members(n *node) iter.Seq2[string, *node] {
+	return func(yield func(string, *node) bool) {
+		for _, e := range n.pairs {
+			if !e.twin && !yield(e.name, e.val) {
+				return
+			}
+		}
+	}
+}
+
 // schemasIn lists the schemas directly inside a schema.
 func schemasIn(n *node) []*node {
 	var all []*node
-	for _, e := range n.pairs {
-		switch e.name {
-		case "allOf", "anyOf", "oneOf", "prefixItems":
-			all = append(all, e.val.items...)
-		case "properties", "patternProperties", "dependentSchemas", "dependencies", "$defs":
-			for _, part := range e.val.pairs {
-				all = append(all, part.val)
-			}
-		case "not", "if", "then", "else", "items", "contains", "additionalProperties", "propertyNames", "unevaluatedItems", "unevaluatedProperties",
-			"contentSchema":
-			all = append(all, e.val)
-		}
+	for _, part := range jsonschema.Subschemas(nodes{}, n) {
+		all = append(all, part)
 	}
 	return all
 }

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/ambit-tools/ambit/internal/jsonschema"
 )
 
 // WithFiles lets references lead to files below the folder of the declaration: files is
@@ -21,21 +23,22 @@ const maxFiles = 1000
 
 // includeAll makes an entry of types of every schema in another file that a reference leads to.
 func (p *parser) includeAll() {
-	in := &includer{p: p, files: make(map[string]*node), entries: make(map[string]string), taken: make(map[string]bool)}
+	in := &includer{p: p, files: make(map[string]*otherFile), entries: make(map[*node]string), missing: make(map[string]string),
+		origins: make(map[*node]*node), taken: make(map[string]bool)}
 	types := p.root.get("types")
 	if types != nil {
 		for _, e := range types.pairs {
 			in.taken[fold(GoName(e.name))] = true
 		}
 		for _, e := range slices.Clone(types.pairs) {
-			in.rewrite(e.val, "", holdsID(e.val))
+			in.rewrite(e.val, nil, holdsID(e.val))
 		}
 	}
 	if tools := p.root.get("tools"); tools != nil {
 		for _, e := range tools.pairs {
 			for _, s := range []*node{e.val.get("input"), e.val.get("output"), e.val.get("undo").get("state")} {
 				if s != nil {
-					in.rewrite(s, "", holdsID(s))
+					in.rewrite(s, nil, holdsID(s))
 				}
 			}
 		}
@@ -51,74 +54,127 @@ func (p *parser) includeAll() {
 }
 
 // holdsID reports whether a schema has an $id: references start from that, and name no files.
-func holdsID(n *node) bool {
-	return n.get("$id") != nil || slices.ContainsFunc(schemasIn(n), holdsID)
+func holdsID(n *node) bool { return holds(n, "$id") }
+
+// holds reports whether a schema, or one inside it, has a keyword.
+func holds(n *node, keyword string) bool {
+	return n.get(keyword) != nil || slices.ContainsFunc(schemasIn(n), func(part *node) bool { return holds(part, keyword) })
 }
 
 type includer struct {
 	p       *parser
-	files   map[string]*node  // by their paths; nil for one that cannot be read
-	entries map[string]string // what became of a file and a fragment
-	taken   map[string]bool   // names of types
+	files   map[string]*otherFile // by their paths
+	entries map[*node]string      // what became of a schema of a file
+	missing map[string]string     // what became of a file and a fragment that lead to none
+	origins map[*node]*node       // of the copies of schemas: where they stand in their file
+	taken   map[string]bool       // names of types
 	added   []pair
 }
 
+// An otherFile is a file besides the declaration. Its root is nil where it cannot be read.
+type otherFile struct {
+	path  string
+	root  *node
+	index *jsonschema.Index[*node]
+	// dynamic says that it has $dynamicRef, whose target depends on resources and anchors.
+	dynamic bool
+}
+
+// A spot is what a reference to another file names.
+type spot struct {
+	file, fragment string // the fragment as it is written
+	part           *node  // nil where it is not known yet
+}
+
 // rewrite makes the references of a schema lead to entries of types where they lead to
-// another file. The schema stands in a file of that path; an empty path is the declaration.
-func (in *includer) rewrite(n *node, file string, byID bool) {
+// another file. The schema is a copy of one in from; nil is the declaration.
+func (in *includer) rewrite(n *node, from *otherFile, byID bool) {
 	if ref := n.get("$ref"); ref != nil && ref.kind == nodeString && !byID {
-		if name, fragment, ok := in.target(ref, file); ok {
-			ref.text = "#/types/" + in.entry(ref, name, fragment)
+		if to, ok := in.target(n, ref, from); ok {
+			ref.text = "#/types/" + in.entry(ref, to)
 		}
 	}
+	if from != nil && !from.dynamic { // references no longer need them
+		n.setPairs(slices.DeleteFunc(n.pairs, func(e pair) bool { return e.name == "$id" || e.name == "$anchor" })...)
+	}
 	for _, part := range schemasIn(n) {
-		in.rewrite(part, file, byID)
+		in.rewrite(part, from, byID)
 	}
 }
 
-// target returns the file that a reference leads to, and the part of it. It reports false
-// for one that leads to no file, or to one that is refused.
-func (in *includer) target(ref *node, file string) (name, fragment string, ok bool) {
+// target returns what a reference of n leads to in a file. It reports false for one that leads to no file, or to one that
+// is refused. What is no part of its own file by an $id there is a path from it.
+func (in *includer) target(n, ref *node, from *otherFile) (to spot, ok bool) {
 	uri, err := url.Parse(ref.text)
-	if err != nil || uri.Scheme != "" && len(uri.Scheme) > 1 || uri.Host != "" || uri.Path == "" && file == "" {
-		return "", "", false
+	if err != nil {
+		return spot{}, false
 	}
-	if uri.Path == "" {
-		return file, uri.Fragment, true
+	own := ""
+	if from != nil {
+		own = from.path
+		part, err := from.index.Find(in.origins[n], ref.text)
+		if !errors.Is(err, jsonschema.ErrOutside) {
+			return spot{own, uri.EscapedFragment(), part}, true
+		}
+	}
+	if len(uri.Scheme) > 1 || uri.Host != "" || uri.Path == "" {
+		return spot{}, false
 	}
 	if !slices.Contains([]string{".json", ".yaml", ".yml"}, path.Ext(uri.Path)) {
-		return "", "", false
+		return spot{}, false
 	}
-	name = path.Join(path.Dir(file), uri.Path)
+	name := path.Join(path.Dir(own), uri.Path)
 	if path.IsAbs(uri.Path) || uri.Scheme != "" || !fs.ValidPath(name) || strings.Contains(uri.Path, `\`) {
 		in.p.report(ref.pos, "copy the file below the declaration, and name it from there", "$ref: %s leads out of the folder of the declaration", quote(ref.text))
-		return "", "", false
+		return spot{}, false
 	}
-	return name, uri.Fragment, true
+	return spot{file: name, fragment: uri.EscapedFragment()}, true
 }
 
 // entry returns the name of the entry of types for a part of a file.
-func (in *includer) entry(ref *node, file, fragment string) string {
-	id := file + "#" + fragment
-	if name, ok := in.entries[id]; ok {
+func (in *includer) entry(ref *node, to spot) string {
+	f, part := in.read(ref, to.file), to.part
+	if part == nil && f.root != nil {
+		part, _ = f.index.Find(f.root, "#"+to.fragment)
+	}
+	if name, ok := in.entries[part]; ok && part != nil {
 		return name
 	}
-	name := in.name(file, fragment)
-	in.entries[id] = name
-	part := in.part(in.read(ref, file), fragment)
+	if name, ok := in.missing[to.file+"#"+to.fragment]; ok && part == nil {
+		return name
+	}
+	decoded, _ := url.PathUnescape(to.fragment)
+	name := in.name(to.file, decoded)
+	if part != nil {
+		in.entries[part] = name
+	} else {
+		in.missing[to.file+"#"+to.fragment] = name
+	}
 	if whole := part != nil && (part.kind == nodeMap || part.kind == nodeBool); !whole || !in.p.mayCopy(part, ref) {
-		if !whole && in.files[file] != nil {
-			in.p.report(ref.pos, "name a schema of the file, such as "+file+"#/$defs/NAME", "$ref: %s leads to no schema of the file", quote(ref.text))
+		if !whole && f.root != nil {
+			in.p.report(ref.pos, "name a schema of the file, such as "+to.file+"#/$defs/NAME", "$ref: %s leads to no schema of the file", quote(ref.text))
 		}
 		part = &node{kind: nodeMap, pos: ref.pos, pairs: []pair{{name: "description", key: ref.pos, val: &node{kind: nodeString, pos: ref.pos, text: "Unknown."}}}} // one fault is enough
 	}
 	own := part.clone()
+	in.copies(own, part)
 	own.setPairs(slices.DeleteFunc(own.pairs, func(e pair) bool {
-		return slices.Contains([]string{"$id", "$anchor", "$defs", "definitions"}, e.name) // references no longer need them
+		return slices.Contains([]string{"$id", "$anchor", "$defs", "definitions"}, e.name)
 	})...)
-	in.rewrite(own, file, false)
+	in.rewrite(own, f, false)
 	in.added = append(in.added, pair{name: name, key: part.pos, val: own})
 	return name
+}
+
+// copies notes of each part of a copy where it stands in its file.
+func (in *includer) copies(own, part *node) {
+	in.origins[own] = part
+	for i, item := range own.items {
+		in.copies(item, part.items[i])
+	}
+	for i, e := range own.pairs {
+		in.copies(e.val, part.pairs[i].val)
+	}
 }
 
 // name makes a name that no type has, of the last part of a pointer, or of the file.
@@ -139,14 +195,15 @@ func (in *includer) name(file, fragment string) string {
 }
 
 // read reads a file, once.
-func (in *includer) read(ref *node, file string) *node {
-	if n, ok := in.files[file]; ok {
-		return n
+func (in *includer) read(ref *node, file string) *otherFile {
+	if f, ok := in.files[file]; ok {
+		return f
 	}
-	in.files[file] = nil
-	refuse := func(hint, what string) *node {
+	f := &otherFile{path: file}
+	in.files[file] = f
+	refuse := func(hint, what string) *otherFile {
 		in.p.report(ref.pos, hint, "$ref: the file %s %s", quote(file), what)
-		return nil
+		return f
 	}
 	switch {
 	case in.p.files == nil:
@@ -163,48 +220,12 @@ func (in *includer) read(ref *node, file string) *node {
 	case len(strings.TrimSpace(string(src))) == 0:
 		return refuse("write a schema into it", "is empty")
 	}
-	in.files[file] = in.p.loadOther(path.Join(path.Dir(strings.ReplaceAll(in.p.src.path, `\`, "/")), file), src)
-	if n := in.files[file]; n != nil {
-		in.p.checkOtherDraft(n)
+	f.root = in.p.loadOther(path.Join(path.Dir(strings.ReplaceAll(in.p.src.path, `\`, "/")), file), src)
+	if f.root != nil {
+		in.p.checkOtherDraft(f.root)
+		f.index, f.dynamic = jsonschema.NewIndex(nodes{}, f.root), holds(f.root, "$dynamicRef")
 	}
-	return in.files[file]
-}
-
-// part returns the part of a file that a fragment names: by a JSON Pointer, or an anchor.
-func (in *includer) part(n *node, fragment string) *node {
-	if n == nil {
-		return nil
-	}
-	if fragment != "" && fragment[0] != '/' {
-		return anchored(n, fragment)
-	}
-	if fragment == "" {
-		return n
-	}
-	for _, key := range strings.Split(fragment[1:], "/") {
-		key = strings.NewReplacer("~1", "/", "~0", "~").Replace(key)
-		if i, err := strconv.Atoi(key); err == nil && n.kind == nodeList && 0 <= i && i < len(n.items) {
-			n = n.items[i]
-			continue
-		}
-		if n = n.get(key); n == nil {
-			return nil
-		}
-	}
-	return n
-}
-
-// anchored finds the schema with an anchor.
-func anchored(n *node, name string) *node {
-	if a := n.get("$anchor"); a.word() == name {
-		return n
-	}
-	for _, part := range schemasIn(n) {
-		if found := anchored(part, name); found != nil {
-			return found
-		}
-	}
-	return nil
+	return f
 }
 
 // loadOther reads another file than the declaration. Its faults have their places in it.

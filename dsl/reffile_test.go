@@ -80,3 +80,51 @@ func TestReferencesToFilesAreRefused(t *testing.T) {
 	_, err := Parse("tools.yaml", declaring(`{$ref: bad.json, description: X.}`))
 	assert.ErrorContains(t, err, `the file "bad.json" is not read here`)
 }
+
+// TestReferencesWithinFiles: in a file, references lead where JSON Schema says: by an $id of a part, also a relative one, by an
+// anchor of the part that they stand in, and by a pointer with escapes.
+func TestReferencesWithinFiles(t *testing.T) {
+	files := fstest.MapFS{"all.json": {Data: []byte(`{"$id": "https://example.com/all.json", "$defs": {
+		"Part": {"$id": "parts/part.json", "type": "object", "description": "P.", "properties": {
+			"own": {"$ref": "#/$defs/Own"}, "anchor": {"$ref": "#a"}, "root": {"$ref": "../all.json#a"}, "other": {"$ref": "other.json"}, "file": {"$ref": "far.json#b"}},
+			"$defs": {"Own": {"$anchor": "a", "type": "integer", "description": "O."}}},
+		"Other": {"$id": "/parts/other.json", "type": "boolean", "description": "O."},
+		"Root a/b": {"$anchor": "a", "type": "string", "description": "R."},
+		"List": {"type": "array", "description": "L.", "prefixItems": [{"type": "string", "description": "F."}], "items": false},
+		"Twice": {"$anchor": "t", "type": "string", "description": "T."}, "Again": {"$anchor": "t", "type": "string", "description": "T."}}}`)},
+		"far.json": {Data: []byte(`{"$defs": {"x": {"$anchor": "b", "type": "number", "description": "F."}}}`)}}
+	f, err := Parse("tools.yaml", declaring(`{$ref: "all.json#/$defs/Part", description: X.}`), WithFiles(files))
+	require.NoError(t, err)
+	part := f.Tools[0].Input.Properties[0].Schema.base()
+	for name, want := range map[string]Type{"own": TypeInteger, "anchor": TypeInteger, "root": TypeString, "other": TypeBoolean, "file": TypeNumber} {
+		assert.Equal(t, want, part.property(name).Schema.base().Type, name)
+	}
+	assert.Len(t, f.Types, 5, "one type for each schema, by whichever reference")
+	for ref, want := range map[string]string{
+		"all.json#/%24defs/Root%20a~1b": "", "all.json#%61": "", "all.json#/$defs/List/prefixItems/0": "",
+		"all.json#/$defs/List/prefixItems/00": "leads to no schema of the file", "all.json#t": "leads to no schema of the file", "all.json#/$defs/Part/$defs/a": "leads to no schema of the file",
+	} {
+		_, err := Parse("tools.yaml", declaring(`{$ref: "`+ref+`", description: X.}`), WithFiles(files))
+		if want == "" {
+			assert.NoError(t, err, ref)
+		} else {
+			assert.ErrorContains(t, err, `$ref: "`+ref+`" `+want)
+		}
+	}
+}
+
+// TestReferencesIntoValues: what a pointer leads to that no keyword holds has the form of a schema.
+func TestReferencesIntoValues(t *testing.T) {
+	for member, want := range map[string]string{
+		`{description: X., anyOf: [{$ref: "#/properties/x/examples/0"}], examples: [{type: string}]}`:                                   "",
+		`{description: X., anyOf: [{$ref: "#/properties/x/examples/0"}], examples: [{type: 3}]}`:                                        "type must be",
+		`{description: X., anyOf: [{$ref: "#/properties/x/examples/0"}], examples: [{$ref: "#/properties/x/examples/1"}, {typ: text}]}`: `unknown key "typ"`,
+	} {
+		_, err := Parse("tools.yaml", declaring(member))
+		if want == "" {
+			assert.NoError(t, err, member)
+		} else {
+			assert.ErrorContains(t, err, want, member)
+		}
+	}
+}

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+
+	"github.com/ambit-tools/ambit/internal/jsonschema"
 )
 
 // resolveRefs gives every $ref its target.
@@ -34,30 +36,45 @@ func (p *parser) resolveRefs() {
 	}
 }
 
-// resolveChecked reports references of checked schemas to types that are not declared. Where $id
-// makes a schema a resource of its own, and for all other references, package gen resolves them.
+// resolveChecked reports references of checked schemas to types that are not declared, and checks the form of what a
+// pointer leads to that no keyword holds, such as a default. For all else package gen resolves them.
 func (p *parser) resolveChecked() {
+	indexes := make(map[*node]*jsonschema.Index[*node])
+	index := func(root *node) *jsonschema.Index[*node] {
+		if indexes[root] == nil {
+			indexes[root] = jsonschema.NewIndex(nodes{}, root)
+		}
+		return indexes[root]
+	}
 	seen := make(map[*node]bool)
-	var visit func(n *node)
-	visit = func(n *node) {
-		if n.kind != nodeMap || seen[n] || n.get("$id") != nil {
+	var visit func(n *node, x *jsonschema.Index[*node])
+	visit = func(n *node, x *jsonschema.Index[*node]) {
+		if n.kind != nodeMap || seen[n] {
 			return
 		}
 		seen[n] = true
 		if ref := n.get("$ref"); ref != nil && ref.kind == nodeString {
-			m := refText.FindStringSubmatch(ref.text)
-			if m != nil && m[1] == "types" && p.types[m[2]] == nil {
-				p.report(ref.pos, cmp.Or(guess(p, m[2], p.types), "declare it under types"), "$ref: %s is not declared", quote(ref.text))
+			in, from, text := x, n, ref.text
+			if rest, ok := strings.CutPrefix(text, "#/types/"); ok && x.Resource(n) == x.Resources[0] {
+				name, rest, _ := strings.Cut(rest, "/")
+				named := p.root.get("types").get(name)
+				if named != nil {
+					in, from, text = index(named), named, "#/"+rest
+				} else if m := refText.FindStringSubmatch(ref.text); m != nil && x.Resources[0].Root.get("$id") == nil {
+					p.report(ref.pos, cmp.Or(guess(p, name, p.types), "declare it under types"), "$ref: %s is not declared", quote(ref.text))
+				}
+			}
+			if to, err := in.Find(from, text); err == nil && (to.kind == nodeMap || to.kind == nodeBool) && !in.IsSchema(to) && !seen[to] {
+				p.checkedPart(to, "the schema of "+quote(ref.text))
+				visit(to, in)
 			}
 		}
 		for _, part := range schemasIn(n) {
-			visit(part)
+			visit(part, x)
 		}
 	}
 	for _, w := range p.checked {
-		if w.root.node.get("$id") == nil {
-			visit(w.node)
-		}
+		visit(w.node, index(w.root.node))
 	}
 }
 

@@ -24,7 +24,7 @@ var links = []struct {
 	{"runtime/wire", "a decoder of hostile texts has no dependencies", []string{"runtime/wire/internal/..."}},
 	{"runtime/rules", "a pure state machine has no dependencies", nil},
 	{"dsl", "reads declarations, and runs nothing", []string{
-		"dsl/yamldoc", "gopkg.in/yaml.v3", "github.com/invopop/jsonschema", "github.com/wk8/go-ordered-map/v2", "github.com/mailru/easyjson/...",
+		"dsl/yamldoc", "internal/jsonschema", "gopkg.in/yaml.v3", "github.com/invopop/jsonschema", "github.com/wk8/go-ordered-map/v2", "github.com/mailru/easyjson/...",
 		"github.com/bahlo/generic-list-go", "github.com/buger/jsonparser", "go.yaml.in/yaml/v4", "runtime/operator", "runtime/wire/...", "runtime/process/...", "runtime/rules/...",
 	}},
 	{"runtime/archive", "whoever reads a segment needs no database", []string{

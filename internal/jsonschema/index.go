@@ -62,16 +62,17 @@ type Index[N comparable] struct {
 	Resources []*Resource[N] // the root first
 	Faults    []Fault[N]
 
-	tree  Tree[N]
-	byURI map[string]named[*Resource[N]]
-	owner map[N]*Resource[N] // of each schema
-	large map[N]map[string]N // members of large objects
+	tree    Tree[N]
+	byURI   map[string]named[*Resource[N]]
+	owner   map[N]*Resource[N] // of each schema
+	large   map[N]map[string]N // members of large objects
+	adopted map[N]bool         // of those with an owner, the ones to which only pointers have led
 }
 
 // NewIndex reads the document root, which must not change while the index is in use. A root without $id
 // has a URI that nothing else has.
 func NewIndex[N comparable](t Tree[N], root N) *Index[N] {
-	x := &Index[N]{tree: t, byURI: map[string]named[*Resource[N]]{}, owner: map[N]*Resource[N]{}, large: map[N]map[string]N{}}
+	x := &Index[N]{tree: t, byURI: map[string]named[*Resource[N]]{}, owner: map[N]*Resource[N]{}, large: map[N]map[string]N{}, adopted: map[N]bool{}}
 	r := &Resource[N]{Root: root, base: &url.URL{Scheme: "schema", Path: "/"}, anchors: map[string]named[N]{}}
 	anchor, uri := x.identity(root, r)
 	if uri != nil {
@@ -256,13 +257,20 @@ func (x *Index[N]) pointer(in *Resource[N], pointer string) (to N, err error) {
 	return v, nil
 }
 
+// IsSchema reports whether a part of the document is the root or a schema that a keyword holds, directly or within another
+// one: to what is none only a pointer leads.
+func (x *Index[N]) IsSchema(part N) bool {
+	_, known := x.owner[part]
+	return known && !x.adopted[part]
+}
+
 // adopt gives a part that no keyword holds, and the schemas inside of it, their resource. An $id or an anchor
 // in it is none.
 func (x *Index[N]) adopt(part N, in *Resource[N]) {
 	if _, known := x.owner[part]; known {
 		return
 	}
-	x.owner[part] = in
+	x.owner[part], x.adopted[part] = in, true
 	for _, sub := range Subschemas(x.tree, part) {
 		x.adopt(sub, in)
 	}

@@ -94,6 +94,11 @@ func TestFind(t *testing.T) {
 		assert.Equal(t, c.to, have, "%s from %s", c.ref, c.from)
 	}
 	assert.Empty(t, x.Faults)
+	for pointer, schema := range map[string]bool{"": true, "/$defs/part/$defs/deep/items": true, "/default": false, "/default/not": false, "/enum/0": false, "/prefixItems": false} {
+		to, err := x.Find(root, "#"+pointer)
+		require.NoError(t, err)
+		assert.Equal(t, schema, x.IsSchema(to), pointer)
+	}
 }
 
 // TestFindWithoutID: a root without $id, or with a relative one, has a place to start from.
