@@ -56,6 +56,7 @@ func TestIncluded(t *testing.T) {
 		{`{description: D., type: array, prefixItems: [{type: integer}], items: {type: string}}`, `{description: D., type: array, prefixItems: [{type: number}], items: {type: string}}`},
 		{`{description: D., patternProperties: {"^x": {}}, properties: {a: {type: string}}, additionalProperties: false}`, `{description: D., patternProperties: {"^x": {}}, properties: {a: {}}, additionalProperties: {type: boolean}}`},
 		{`{description: D., properties: {a: {}}, unevaluatedProperties: {type: string}, patternProperties: {x: {}}}`, `{description: D., properties: {a: {}}, unevaluatedProperties: {type: [string, "null"]}, patternProperties: {x: {}}}`},
+		{`{description: D., anyOf: [{$ref: "#/properties/v/%61nyOf/1"}, {type: string, maxLength: 3}]}`, `{description: D., anyOf: [{type: string}, {type: number}]}`},
 		{`{description: D., $ref: "#/types/Word", minLength: 1}`, `{description: D., $ref: "#/types/Word"}`},
 		{`{description: D., $ref: "#/types/Word", minLength: 1}`, `{description: D., type: [string, integer], maxLength: 6}`},
 		{`{description: D., $ref: "#/types/Loop"}`, `{description: D., type: [string, array]}`},

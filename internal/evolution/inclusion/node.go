@@ -2,9 +2,9 @@ package inclusion
 
 import (
 	"strconv"
-	"strings"
 
 	"github.com/ambit-tools/ambit/dsl"
+	"github.com/ambit-tools/ambit/internal/jsonschema"
 )
 
 // A node is a schema as JSON, with the text that its references lead into.
@@ -180,21 +180,21 @@ func (n node) target() (to node, ok bool) {
 	if s, known := n.text.names.linked[ref.Text]; known {
 		return n.text.names.of(s), true
 	}
-	at, ok := strings.CutPrefix(ref.Text, "#")
-	if n.text.root == nil || n.text.named || !ok || at != "" && at[0] != '/' || strings.Contains(at, "%") {
+	at, ok := jsonschema.Pointer(ref.Text)
+	if n.text.root == nil || n.text.named || !ok {
 		return node{}, false
 	}
-	if name, ok := strings.CutPrefix(at, "/types/"); ok {
+	if len(at) > 1 && at[0] == "types" {
 		for _, t := range n.text.names.file.Types {
-			if t.Name == name {
+			if len(at) == 2 && t.Name == at[1] {
 				return n.text.names.of(t.Schema), true
 			}
 		}
 		return node{}, false
 	}
 	v := n.text.root
-	for _, token := range strings.Split(at, "/")[1:] {
-		if v = step(v, strings.NewReplacer("~1", "/", "~0", "~").Replace(token)); v == nil {
+	for _, token := range at {
+		if v = step(v, token); v == nil {
 			return node{}, false
 		}
 	}
@@ -206,7 +206,7 @@ func step(v *dsl.Value, token string) *dsl.Value {
 	if v.Kind != dsl.ValueArray {
 		return get(v, token)
 	}
-	if i, err := strconv.Atoi(token); err == nil && i >= 0 && i < len(v.Items) {
+	if i, err := strconv.Atoi(token); err == nil && i >= 0 && i < len(v.Items) && strconv.Itoa(i) == token {
 		return v.Items[i]
 	}
 	return nil

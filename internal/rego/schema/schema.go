@@ -6,11 +6,9 @@
 package schema
 
 import (
-	"net/url"
 	"slices"
-	"strings"
 
-	"github.com/ambit-tools/ambit/runtime/wire"
+	"github.com/ambit-tools/ambit/internal/jsonschema"
 )
 
 // maxReferences bounds a chain of references, which may be a loop.
@@ -75,12 +73,8 @@ func (s Schema) Resolve() Schema {
 		if !ok {
 			return s
 		}
-		text, err := url.PathUnescape(strings.TrimPrefix(ref, "#"))
-		if err != nil {
-			return Schema{}
-		}
-		keys, err := wire.ParsePointer(text)
-		if err != nil {
+		keys, ok := jsonschema.Pointer(ref)
+		if !ok {
 			return Schema{}
 		}
 		node := s.Root

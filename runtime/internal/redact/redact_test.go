@@ -29,12 +29,13 @@ func TestTextsLoseWhatWasCollected(t *testing.T) {
 func TestPlacesOfASchema(t *testing.T) {
 	s := ParseSchema(`{
 		"type": "object", "additionalProperties": false,
-		"properties": {"a": {"$ref": "#/$defs/a"}, "list": {"type": "array", "prefixItems": [{}], "items": false}, "open": {"type": "object"}},
-		"$defs": {"a": {"type": "object", "properties": {"a": {"$ref": "#/$defs/a"}}, "additionalProperties": false}}}`)
+		"properties": {"a": {"$ref": "#/$defs/a"}, "list": {"type": "array", "prefixItems": [{}], "items": false}, "open": {"type": "object"}, "named": {"$ref": "#/$defs/b%20c~1d"}, "far": {"$ref": "#/$defs/a/properties/a"}},
+		"$defs": {"b c/d": {"type": "object", "additionalProperties": false}, "a": {"type": "object", "properties": {"a": {"$ref": "#/$defs/a"}}, "additionalProperties": false}}}`)
 	require.NotNil(t, s)
 	for pointer, want := range map[string]Place{
 		"": PlaceDeclared, "/a": PlaceDeclared, "/a/a/a": PlaceDeclared, "/a/b": PlaceNone, "/b": PlaceNone,
 		"/list/0": PlaceDeclared, "/list/1": PlaceNone, "/list/x": PlaceNone, "/open/b": PlaceOpen,
+		"/named": PlaceDeclared, "/named/x": PlaceNone, "/far/x": PlaceOpen,
 	} {
 		p, err := jsonedit.Parse(pointer)
 		require.NoError(t, err)

@@ -4,8 +4,8 @@ import (
 	"encoding/json"
 	"errors"
 	"strconv"
-	"strings"
 
+	"github.com/ambit-tools/ambit/internal/jsonschema"
 	"github.com/ambit-tools/ambit/runtime/internal/jsonedit"
 )
 
@@ -79,12 +79,11 @@ func (s *Schema) place(root *Schema, p jsonedit.Pointer, steps int) (best Place)
 	case len(p) == 0:
 		return PlaceDeclared
 	case s.Ref != "":
-		name := strings.NewReplacer("~1", "/", "~0", "~").Replace(strings.TrimPrefix(s.Ref, "#/$defs/"))
-		if s.Ref == "#" {
+		switch to, ok := jsonschema.Pointer(s.Ref); {
+		case ok && len(to) == 0:
 			return root.place(root, p, steps-1)
-		}
-		if def := root.Defs[name]; def != nil {
-			return def.place(root, p, steps-1)
+		case len(to) == 2 && to[0] == "$defs" && root.Defs[to[1]] != nil:
+			return root.Defs[to[1]].place(root, p, steps-1)
 		}
 		return PlaceOpen
 	}
