@@ -29,6 +29,7 @@ type callRecord struct {
 	stored      outcome
 	later       atomic.Pointer[runtime.Outcome] // replaces an outcome that was unknown or not recorded in time; nil: nothing does
 	unwritten   atomic.Bool                     // the outcome is on its way to the journal, and not stored
+	ran         bool                            // its handler ran; set with the outcome
 	Live        *call                           // as long as the call can change, or when it waited for consent
 	run         *runCalls
 	Number      int         // in the session
@@ -222,10 +223,15 @@ func (r *callRecord) Refused() (runtime.Reason, string) {
 	return r.stored.more.Reason, r.stored.more.Message
 }
 
+// same reports whether two records are of one call: one that is held by reference is read each time.
+func (r *callRecord) same(as *callRecord) bool {
+	return r == as || as != nil && r.place.opened != 0 && r.place.opened == as.place.opened
+}
+
 // Vain reports whether the call was denied for a reason that passes, so that the same call may be made again under its
 // id (SEMANTICS 1.4.10). It is not as long as its own outcome is on its way to the journal.
 func (r *callRecord) Vain() bool {
-	if !r.Ended() || r.Kind() != runtime.Denied {
+	if !r.Ended() || r.Kind() != runtime.Denied || r.ran {
 		return false
 	}
 	reason := r.Outcome().Reason

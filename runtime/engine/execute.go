@@ -118,7 +118,7 @@ func (t *Turn) open(ctx context.Context, in runtime.Call, done <-chan struct{}) 
 		}
 		earlier, reused := t.run.session.past.Earlier(earlier, was, c.id, is)
 		repeats := earlier != nil && c.record.Repeats(earlier, c.tool, c.exec.inputs)
-		if repeats && earlier != vain && earlier.Vain() {
+		if repeats && !earlier.same(vain) && earlier.Vain() { // once: where it cannot be freed it is the answer
 			c.run.session.memory.Work.Leave()
 			vain = earlier
 			continue

@@ -123,7 +123,8 @@ func (c *call) closeOutcome(out *runtime.Outcome, e *result, started bool) {
 			c.consent.CancelNotify()
 		}
 	}
-	if c.record.Undo.Possible = everRan(out.Kind, c.progress.Life.Attempt()) && c.tool != nil && c.tool.Spec.Undo != nil && !out.RolledBack; c.record.Undo.Possible {
+	c.record.ran = everRan(out.Kind, c.progress.Life.Attempt())
+	if c.record.Undo.Possible = c.record.ran && c.tool != nil && c.tool.Spec.Undo != nil && !out.RolledBack; c.record.Undo.Possible {
 		c.record.Undo.Ended = now
 	} else if c.record.Final == nil && out.Kind != runtime.Unknown {
 		c.record.Live = nil // no undo or reconciliation needs it

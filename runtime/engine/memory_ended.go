@@ -82,8 +82,8 @@ func endedRecord(s *sched.Scheduler, c *endedCall, of *history.Call) *callRecord
 // RestoreUndo sets of the state of the undo what the journal says of a call with an outcome. Whether the undo is
 // possible is for its tool to say: Possible says that the call has something to undo.
 func (r *callRecord) RestoreUndo(of *history.Call) {
-	r.Undo.Done = of.Undone
-	if everRan(of.Outcome.Kind, of.Attempts) && !of.Undone && !of.Outcome.RolledBack {
+	r.Undo.Done, r.ran = of.Undone, everRan(of.Outcome.Kind, of.Attempts)
+	if r.ran && !of.Undone && !of.Outcome.RolledBack {
 		r.Undo.Possible, r.Undo.Ended = true, of.Ended
 	}
 }

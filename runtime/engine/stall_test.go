@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"sync"
@@ -172,6 +173,64 @@ func TestACallThatWasNotRecordedIsMadeAgain(t *testing.T) {
 		}
 		assert.Equal(t, runtime.ReasonPolicyDenied, do("refused").Reason)
 		assert.Equal(t, []any{map[string]int{"begun": 1, "unknown": 1}, 1}, []any{ran, asked})
+		require.NoError(t, again.exec.Shutdown(t.Context()))
+	})
+}
+
+// TestACallThatRanIsNotMadeAgain: the journal stalls before the second attempt of a call, whose outcome is a denial therefore. Its handler has run.
+// SEMANTICS 1.4.10
+func TestACallThatRanIsNotMadeAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ran, j := 0, new(fullable)
+		tool := readTool(func(context.Context, *readInput) (*readOutput, error) {
+			ran++
+			j.full.Store(true)
+			return nil, runtime.Transient(errors.New("busy"))
+		}, writes, retried)
+		r := recovered(t, j, tool)
+		turn := r.turnOf("s")
+		require.Equal(t, runtime.Unknown, turn.Execute(t.Context(), callOf("c", "file_read", goodInput)).Kind)
+		j.full.Store(false)
+		time.Sleep(time.Minute)
+		for range 2 {
+			assert.Equal(t, runtime.ReasonJournalUnavailable, turn.Execute(t.Context(), callOf("c", "file_read", goodInput)).Reason)
+		}
+		require.NoError(t, r.exec.Shutdown(t.Context()))
+		again := recovered(t, j, tool)
+		run, open := again.exec.Session(engine.SessionConfig{ID: "s", Principal: "agent"}).Run("r")
+		require.True(t, open)
+		assert.Equal(t, runtime.ReasonJournalUnavailable, run.Turn(engine.TurnConfig{}).Execute(t.Context(), callOf("c", "file_read", goodInput)).Reason)
+		assert.Equal(t, 1, ran)
+		require.NoError(t, again.exec.Shutdown(t.Context()))
+	})
+}
+
+// TestADenialThatWasUndoneIsTheAnswer: an earlier version has undone a call that was denied. The call stays what its id has, whether it is
+// in memory or held by reference.
+// SEMANTICS 1.4.10
+func TestADenialThatWasUndoneIsTheAnswer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		j := new(fullable)
+		tool := readTool(okRead, writes, func(s *runtime.Spec) { s.Undo = &runtime.UndoSpec{TTL: time.Hour} })
+		r := recovered(t, j, tool)
+		turn := r.turnOf("s")
+		j.left.Store(1)
+		require.Equal(t, runtime.ReasonJournalUnavailable, turn.Execute(t.Context(), callOf("c", "file_read", goodInput)).Reason)
+		j.full.Store(false)
+		time.Sleep(time.Minute)
+		require.NoError(t, r.exec.Shutdown(t.Context()))
+		undone := journal.Record{
+			Kind: runtime.EventUndone.String(), At: time.Now(), Session: "s", Run: "r", Call: "c", Tool: "file_read", Mark: journal.MarkUndone, By: "ops",
+		}
+		e, err := journal.NewEntry(uint64(j.size(t)+1), &undone, nil)
+		require.NoError(t, err)
+		require.NoError(t, j.Append(t.Context(), []journal.Entry{e}))
+		again := recovered(t, j, tool)
+		run, open := again.exec.Session(engine.SessionConfig{ID: "s", Principal: "agent"}).Run("r")
+		require.True(t, open, "%v", again.allFaults())
+		for range 2 {
+			assert.Equal(t, runtime.ReasonJournalUnavailable, run.Turn(engine.TurnConfig{}).Execute(t.Context(), callOf("c", "file_read", goodInput)).Reason)
+		}
 		require.NoError(t, again.exec.Shutdown(t.Context()))
 	})
 }
