@@ -16,7 +16,7 @@ import (
 
 // TestScenariosOfTheDocs runs every scenario that the pages about rules, consent and scenarios show.
 func TestScenariosOfTheDocs(t *testing.T) {
-	for _, path := range []string{"docs/rules.md", "docs/internal/rules.md", "docs/consent.md", "docs/scenarios.md"} {
+	for _, path := range []string{"docs/rules.md", "docs/internal/scenarios.md", "docs/consent.md", "docs/scenarios.md"} {
 		text, err := os.ReadFile(path)
 		require.NoError(t, err)
 		shown := 0

@@ -48,6 +48,41 @@ func TestLinks(t *testing.T) {
 	}
 }
 
+// TestPagesAreReachable: the second half of the README is eight links, and a reader who follows links from them comes to
+// every page but those of docs/decisions and docs/internal.
+func TestPagesAreReachable(t *testing.T) {
+	readme, err := os.ReadFile("README.md")
+	require.NoError(t, err)
+	_, second, ok := strings.Cut(string(readme), "\n## Read on\n")
+	require.True(t, ok)
+	link := regexp.MustCompile(`\]\(([^)\s#]+\.md)[)#]`)
+	require.Len(t, link.FindAllString(second, -1), 8)
+	reached := map[string]bool{}
+	var follow func(page, text string)
+	follow = func(page, text string) {
+		for _, m := range link.FindAllStringSubmatch(text, -1) {
+			to := filepath.Join(filepath.Dir(page), filepath.FromSlash(m[1]))
+			if strings.Contains(m[1], "://") || reached[to] {
+				continue
+			}
+			reached[to] = true
+			next, err := os.ReadFile(to)
+			require.NoError(t, err)
+			follow(to, string(next))
+		}
+	}
+	follow("README.md", second)
+	for _, pattern := range []string{"docs/*.md", "policies/*.md"} {
+		pages, err := filepath.Glob(pattern)
+		require.NoError(t, err)
+		for _, page := range pages {
+			require.True(t, reached[page], "no page that the README leads to links to %s", page)
+		}
+	}
+	require.True(t, reached["SECURITY.md"])
+	require.True(t, reached["CONTRIBUTING.md"])
+}
+
 // anchors returns the names that GitHub gives the headings of a page.
 func anchors(page string) map[string]bool {
 	all, fenced := map[string]bool{}, false

@@ -38,7 +38,7 @@ func TestReadmeSnippets(t *testing.T) {
 	dir, write := scratch(t, "readme")
 	write("shop/tools.yaml", blocks(t, "README.md", "yaml")[0])
 	write("shop/policy/refund.rego", blocks(t, "README.md", "rego")[0])
-	calls := blocks(t, "README.md", "go")[3]
+	calls := blocks(t, "README.md", "go")[2]
 	program := strings.NewReplacer("SHOP", module+"/"+filepath.ToSlash(dir)+"/shop", "LINES", blocks(t, "README.md", "go")[1], "CALLS", calls)
 	write("main.go", program.Replace(readmeProgram)+blocks(t, "README.md", "go")[0])
 
@@ -134,12 +134,12 @@ func TestReadmeCommands(t *testing.T) {
 	}
 }
 
-// TestReadmeLine gives the example the line of a calls file that the README shows.
-func TestReadmeLine(t *testing.T) {
+// TestStartLine gives the example the line of a calls file that docs/start.md shows.
+func TestStartLine(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it builds programs")
 	}
-	text, err := os.ReadFile("README.md")
+	text, err := os.ReadFile("docs/start.md")
 	require.NoError(t, err)
 	line := regexp.MustCompile("`(\\{\"tool\": [^`]*)`").FindSubmatch(text)
 	require.NotNil(t, line)
@@ -150,13 +150,13 @@ func TestReadmeLine(t *testing.T) {
 	require.Contains(t, string(out), `"outcome":"completed"`)
 }
 
-// TestReadmeInit runs the README's command for a new application, with another
+// TestStartInit runs the command of docs/start.md for a new application, with another
 // place for it, and with what a shell makes of its variable.
-func TestReadmeInit(t *testing.T) {
+func TestStartInit(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it builds programs")
 	}
-	words := strings.Fields(blocks(t, "README.md", "sh")[1])
+	words := strings.Fields(blocks(t, "docs/start.md", "sh")[0])
 	require.Equal(t, []string{"go", "run", "./cmd/ambit", "init", "--local", `"$PWD"`, "../shop"}, words)
 	here, err := os.Getwd()
 	require.NoError(t, err)

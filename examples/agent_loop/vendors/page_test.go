@@ -19,13 +19,17 @@ var answers = []string{
 		"content":[{"type":"text","text":"12.50 are paid back."}]}`,
 }
 
-// TestReadmeProgram builds the program of the README with the declaration, the handler and the policy
-// there, and runs it with a server that plays the provider. The functions of docs/models.md are what
+// TestStartProgram builds the program of docs/start.md with the declaration, the handler and the policy
+// of the README, and runs it with a server that plays the provider. The functions of docs/models.md are what
 // "ambit init --model" writes, which the modules of the providers run.
-func TestReadmeProgram(t *testing.T) {
-	text, err := os.ReadFile("../../../README.md")
-	if err != nil {
-		t.Fatal(err)
+func TestStartProgram(t *testing.T) {
+	var text []byte
+	for _, page := range []string{"../../../README.md", "../../../docs/start.md"} {
+		one, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text = append(text, one...)
 	}
 	block := func(language, with string) string {
 		for _, m := range regexp.MustCompile("(?s)```"+language+"\n(.*?)```").FindAllStringSubmatch(string(text), -1) {
@@ -33,7 +37,7 @@ func TestReadmeProgram(t *testing.T) {
 				return m[1]
 			}
 		}
-		t.Fatalf("the README has no %s with %s", language, with)
+		t.Fatalf("the pages have no %s with %s", language, with)
 		return ""
 	}
 	program := block("go", "func main() {")
