@@ -173,8 +173,8 @@ func hostileCall(b *ast.Builtin, args []string) string {
 		return args[0] + " in " + args[1]
 	case b.Name == "internal.member_3":
 		return "[1 | " + args[0] + ", " + args[1] + " in " + args[2] + "]"
-	case b.Infix != "":
-		return "[1 | " + args[0] + " " + b.Infix + " " + args[1] + "]"
+	case b.Infix != "": // as a condition, an operator that makes a set would be refused: it is never false
+		return "[v | v := " + args[0] + " " + b.Infix + " " + args[1] + "]"
 	}
 	return b.Name + "(" + strings.Join(args, ", ") + ")"
 }
