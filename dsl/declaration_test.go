@@ -20,12 +20,9 @@ func TestDeclarationTable(t *testing.T) {
 
 const declarationHead = `# The declaration
 
-Every key of a declaration file (` + "`tools.yaml`" + `) with its type, its default and its rules. This page is written by
-` + "`go test ./dsl -update`" + ` from the tables of keys by which ` + "`dsl.Parse`" + ` reads; ` + "`ambit schema`" + ` prints the same as a JSON Schema for editors,
+Every key of ` + "`tools.yaml`" + `; [tools.md](tools.md) is the guide. A **bold** key is required. *Rules* are sections of [semantics.md](semantics.md). ` + "`ambit schema`" + ` prints the same as a JSON Schema for editors,
 which ` + "`ambit generate`" + ` writes where the first line of the file names it (` + "`# yaml-language-server: $schema=ambit.schema.json`" + `).
 Package ` + "`dsl`" + ` documents the rules that are not about a single key.
-
-*Rules* names the sections of [semantics.md](semantics.md) that say what a key does. A **bold** key is required.
 
 Words: a *duration* is a number with a unit (` + "`500ms`, `5s`, `1h30m`" + `) above zero, a *delay* one that may be ` + "`0`" + `; a *size* is bytes or a
 number with ` + "`B`, `KiB`, `MiB` or `GiB`" + `; a *name* has at most 64 lower-case letters, digits and underscores, a letter first; a *label* has
@@ -59,9 +56,7 @@ func declarationTable() []byte {
 	describeTable(&b, "`command.shell`", l.shell)
 	describeTable(&b, "An exit code of `command.exits`, long form", l.exit)
 	describeTable(&b, "`limits.memory`, long form", l.memoryBound)
-	describeTable(&b, "`limits.file` and `limits.scratch`, long form", l.sizeBound)
-	describeTable(&b, "`limits.processes` and `limits.files`, long form", l.countBound)
-	describeTable(&b, "`limits.cpu`, long form", l.timeBound)
+	b.WriteString("\nThose of `file`, `scratch`, `processes`, `files` and `cpu` have `max`, which is what the short form is, and `enforcement`.\n")
 	describeTable(&b, "A schema", l.schema)
 	return b.Bytes()
 }
