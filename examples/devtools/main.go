@@ -132,7 +132,7 @@ func runnable(tools []*runtime.Tool, leaveOut []string) (list []*runtime.Tool, w
 		command := t.Spec().Command
 		if slices.Contains(leaveOut, t.Name()) {
 			without[t.Name()] = "not asked for"
-		} else if _, err := runner.Enforces(command.Spec(0, t.Spec().Deadline)); err != nil {
+		} else if _, err := runner.Enforces(process.SpecOf(command, 0, t.Spec().Deadline)); err != nil {
 			without[t.Name()] = err.Error()
 		} else if _, err := process.Find(command.Program, path(command)); err != nil {
 			without[t.Name()] = err.Error()

@@ -32,9 +32,9 @@ func (c *Command) Invocation(argv []string) *Invocation {
 	return in
 }
 
-// Spec returns what the processes of the command may do, as far as the declaration says it: with the
+// SpecOf returns what the processes of a command may do, as far as the declaration says it: with the
 // defaults of limits, for a tool with so many bytes of output and that deadline.
-func (c *Command) Spec(output int64, deadline time.Duration) *Spec {
+func SpecOf(c *Command, output int64, deadline time.Duration) *Spec {
 	s := &Spec{Tier: c.Tier, Network: c.Network, Limits: c.Limits, Accepts: map[LimitName]Level{}}
 	s.Limits.Output = output
 	s.Limits = s.Limits.Defaults(deadline)

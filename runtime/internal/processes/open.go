@@ -60,7 +60,7 @@ func (s *Set) open(t *tools.Tool, cfg *Config) (*Command, error) {
 		return nil, errors.New("it is a command and the executor has no runner of processes: give one with engine.WithProcesses, as package host does, or with runtimetest.FakeRunner in a test")
 	}
 	c := &Command{set: s, tool: t, declared: d, code: t.Hooks.Command, grace: cmp.Or(d.StopGrace, DefaultGrace)}
-	c.spec = d.Spec(t.OutputLimit(), t.Deadline())
+	c.spec = process.SpecOf(d, t.OutputLimit(), t.Deadline())
 	c.spec.Workspace, c.spec.Protected = cfg.Workspace, cfg.Protected
 	all := []error{c.checkDeclared(), c.setEnv(cfg), c.setReads(cfg), c.setCaches(cfg), c.setDir(cfg), c.find()}
 	if err := errors.Join(all...); err != nil {

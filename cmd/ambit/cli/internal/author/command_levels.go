@@ -44,7 +44,7 @@ func commandLevels(d *project.Declaration) (boxing, error) {
 				return b, err
 			}
 		}
-		b.command(d.File, d.File.Tools[i], t.Spec.Command.Spec(0, t.Spec.Deadline), runner)
+		b.command(d.File, d.File.Tools[i], process.SpecOf(t.Spec.Command, 0, t.Spec.Deadline), runner)
 	}
 	return b, nil
 }
