@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ambit-tools/ambit/runtime/operator"
+	"github.com/ambit-tools/ambit/runtime"
 )
 
 func consentLevel() level[Consent] {
@@ -42,7 +42,7 @@ func (p *parser) parseConsent(n *node, t *Tool) {
 	c := &Consent{Timeout: p.defaults.ConsentTimeout, Quorum: defaultQuorum, MaxCover: defaultCover, MaxFor: DefaultMaxFor, Pos: n.pos}
 	t.Consent = c
 	places := walk(p, n, p.levels.consent, "consent", n.pos, c)
-	group := func(approver string) bool { return strings.HasPrefix(approver, operator.GroupPrefix) }
+	group := func(approver string) bool { return strings.HasPrefix(approver, runtime.GroupPrefix) }
 	if len(c.Approvers) > 0 && c.Quorum > len(c.Approvers) && !slices.ContainsFunc(c.Approvers, group) {
 		p.report(places["quorum"], "name more approvers or lower the quorum",
 			"consent.quorum: %d answers are wanted of %d approvers", c.Quorum, len(c.Approvers))
@@ -65,7 +65,7 @@ func (p *parser) checkApprovers(n *node) {
 		if item.kind != nodeString || item.text == "" || strings.TrimSpace(item.text) != item.text {
 			continue // the list is refused for it
 		}
-		if err := operator.CheckApprover(item.text); err != nil {
+		if err := runtime.CheckApprover(item.text); err != nil {
 			p.report(item.pos, "write an id as approvers have it, or group:NAME, such as group:finance", "consent.approvers: entry %d: %s", i+1, err)
 		}
 	}

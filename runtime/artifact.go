@@ -6,7 +6,6 @@ import (
 	"errors"
 	"sync"
 
-	"github.com/ambit-tools/ambit/runtime/journal"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
@@ -17,8 +16,12 @@ const DefaultArtifactOver = 12000
 // ErrNoArtifact says that an artifact does not exist, or no longer exists. Compare with errors.Is.
 var ErrNoArtifact = errors.New("there is no such artifact")
 
-// An ArtifactRef names a stored output by its SHA-256.
-type ArtifactRef = journal.ArtifactRef
+// An ArtifactRef names an output that is stored aside by its SHA-256.
+type ArtifactRef struct {
+	SHA256 string `json:"sha256"` // of the stored bytes: 64 hexadecimal digits, lower case
+	Type   string `json:"type"`   // media type, as the tool declares it
+	Bytes  int64  `json:"bytes"`
+}
 
 // A StoredOutput takes the place of an output in an Outcome when the output is longer
 // than the artifact declaration of its tool allows.

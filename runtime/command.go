@@ -2,12 +2,11 @@ package runtime
 
 import (
 	"errors"
+	"fmt"
 	"reflect"
 	"strconv"
 
 	"github.com/ambit-tools/ambit/runtime/internal/bind"
-	"github.com/ambit-tools/ambit/runtime/process"
-	"github.com/ambit-tools/ambit/runtime/process/argv"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
@@ -25,11 +24,11 @@ func NewCommandTool[In, Out input](
 		return t
 	}
 	c := &bind.Command{
-		Argv:   func(v wire.Value) ([]string, error) { return args(bind.Inner(v).(In)) },
+		Argv:   func(v wire.Value) ([]string, error) { return args(inner(v).(In)) },
 		Output: decoder(reflect.TypeFor[Out]().Elem(), output),
 	}
 	if stdin != nil {
-		c.Stdin = func(v wire.Value) string { return stdin(bind.Inner(v).(In)) }
+		c.Stdin = func(v wire.Value) string { return stdin(inner(v).(In)) }
 	}
 	t.setCommand(c, decoder(reflect.TypeFor[In]().Elem(), rule))
 	return t
@@ -42,9 +41,9 @@ func NewDynamicCommandTool(spec *Spec, in, out Codec, args func(wire.Value) ([]s
 		t.err = errors.New("a codec or the function of the arguments is nil")
 		return t
 	}
-	c := &bind.Command{Argv: func(v wire.Value) ([]string, error) { return args(bind.Inner(v)) }, Output: out.Decode}
+	c := &bind.Command{Argv: func(v wire.Value) ([]string, error) { return args(inner(v)) }, Output: out.Decode}
 	if stdin != nil {
-		c.Stdin = func(v wire.Value) string { return stdin(bind.Inner(v)) }
+		c.Stdin = func(v wire.Value) string { return stdin(inner(v)) }
 	}
 	t.setCommand(c, in.Decode)
 	return t
@@ -55,7 +54,7 @@ func NewDynamicCommandTool(spec *Spec, in, out Codec, args func(wire.Value) ([]s
 // handler runs in place of the process.
 func WithDynamicCommand(args func(wire.Value) ([]string, error)) DynamicOption {
 	return func(h *hooks) {
-		h.Command = &bind.Command{Argv: func(v wire.Value) ([]string, error) { return args(bind.Inner(v)) }}
+		h.Command = &bind.Command{Argv: func(v wire.Value) ([]string, error) { return args(inner(v)) }}
 	}
 }
 
@@ -91,14 +90,14 @@ func planned(spec *Spec, c *bind.Command, decode bind.Decoder) bind.Decoder {
 		if spec.Command == nil { // NewRegistry refuses the tool
 			return v, nil
 		}
-		return &bind.Planned{Value: v, Plan: spec.Command.Invocation(args)}, nil
+		return &PlannedInput{Value: v, Plan: spec.Command.Invocation(args)}, nil
 	}
 }
 
 // argumentViolation says which value is no argument (SEMANTICS 7.5.10).
 func argumentViolation(err error) wire.Violation {
 	v := wire.Violation{Keyword: "argument", Expected: "a value that can be an argument of a program", Actual: err.Error()}
-	var bad *argv.ValueError
+	var bad *ArgumentError
 	if errors.As(err, &bad) {
 		v.Pointer, v.Expected, v.Actual = "/"+wire.EscapePointer(bad.Member), "no NUL", "one"
 		if bad.Index >= 0 {
@@ -119,7 +118,7 @@ func (t *Tool) Argv(in wire.Value) ([]string, error) {
 
 // Invocation returns what a command would run for an input that was valid before, such as that of a
 // recorded call. It is nil for a tool that has a handler. The error has no value of the input.
-func (t *Tool) Invocation(recorded []byte) (in *process.Invocation, err error) {
+func (t *Tool) Invocation(recorded []byte) (in *Invocation, err error) {
 	if t.hooks.Command == nil {
 		return nil, nil
 	}
@@ -130,8 +129,37 @@ func (t *Tool) Invocation(recorded []byte) (in *process.Invocation, err error) {
 	}()
 	n := max(len(recorded), 1)
 	v, bad := t.hooks.Decode(recorded, wire.Limits{Size: n, Number: n, AnyNumber: true})
-	if p, planned := v.(*bind.Planned); bad == nil && planned {
+	if p, planned := v.(*PlannedInput); bad == nil && planned {
 		return p.Plan, nil
 	}
 	return nil, errors.New("the recorded arguments do not fit the declaration of now")
+}
+
+// A PlannedInput is the decoded input of a command, with what runs for it: policy, consent and process
+// have the same arguments, because they are made once for each value that is decoded.
+type PlannedInput struct {
+	wire.Value
+	Plan *Invocation
+}
+
+// inner returns a decoded value without its plan.
+func inner(v wire.Value) wire.Value {
+	if p, ok := v.(*PlannedInput); ok {
+		return p.Value
+	}
+	return v
+}
+
+// An ArgumentError is the error of a value that no argument can be made of.
+type ArgumentError struct {
+	Member string
+	Index  int // of an element of an array; -1 for the member itself
+}
+
+// Error implements error.
+func (e *ArgumentError) Error() string {
+	if e.Index >= 0 {
+		return fmt.Sprintf("argv: element %d of %s holds a NUL, which no argument can", e.Index, e.Member)
+	}
+	return fmt.Sprintf("argv: %s holds a NUL, which no argument can", e.Member)
 }

@@ -7,7 +7,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ambit-tools/ambit/runtime"
-	"github.com/ambit-tools/ambit/runtime/process"
 	"github.com/ambit-tools/ambit/runtime/process/argv"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
@@ -22,7 +21,7 @@ type textCodec struct{}
 func (textCodec) Decode(b []byte, _ wire.Limits) (wire.Value, []wire.Violation) { return text(b), nil }
 
 func commandSpec() *runtime.Spec {
-	return &runtime.Spec{Name: "say", Command: &process.Command{Program: "say"}}
+	return &runtime.Spec{Name: "say", Command: &runtime.Command{Program: "say"}}
 }
 
 func sayArgv(in wire.Value) ([]string, error) {

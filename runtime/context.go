@@ -2,10 +2,10 @@ package runtime
 
 import (
 	"context"
+	"crypto/sha256"
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime/internal/callctx"
-	"github.com/ambit-tools/ambit/runtime/rules"
 )
 
 // A CallInfo describes a call to its handler.
@@ -25,7 +25,7 @@ type CallInfo struct {
 	Grant                  string            // the grant that answered instead; empty: none
 	ApprovedBy             []string          // who approved the request, or gave the grant
 
-	effect   rules.Digest // of the members that the tool declares; zero: it declares none
+	effect   [sha256.Size]byte // of the members that the tool declares; zero: it declares none
 	deadline time.Time
 	now      func() time.Time // tells the time of the deadline; nil: time.Now
 }

@@ -2,9 +2,6 @@ package runtime
 
 import (
 	"time"
-
-	"github.com/ambit-tools/ambit/runtime/consent"
-	"github.com/ambit-tools/ambit/runtime/process"
 )
 
 // A Counter counts what an executor does (engine.WithCounter). The executor calls Count in every
@@ -30,8 +27,8 @@ type Transition struct {
 	Dropped  int           // bytes of tool.output, since the tool.output before
 	Artifact int64         // bytes, with Ended: the output was stored aside
 
-	Resolution consent.Resolution // of approval.decided
-	Approved   bool               // of approval.decided: the answer approves
+	Resolution Resolution // of approval.decided
+	Approved   bool       // of approval.decided: the answer approves
 }
 
 // Stats holds figures of an executor at one moment (engine.Executor.Stats).
@@ -44,8 +41,8 @@ type Stats struct {
 	Abandoned int // evaluations of the policy that still run although their time was over
 	Broken    int // tools about which the policy is not asked any more until one of these ends
 
-	Processes []process.Running        // of commands, those that were started first in front
-	Usage     map[string]process.Usage // what processes have used so far, by tool; of memory and processes, what those that run use now
+	Processes []RunningProcess        // of commands, those that were started first in front
+	Usage     map[string]ProcessUsage // what processes have used so far, by tool; of memory and processes, what those that run use now
 
 	Queues      map[string]int // calls of Queued, by tool; tools without one are left out
 	BrokenTools []string       // names of the tools of Broken, in the order of the registry

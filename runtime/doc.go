@@ -116,7 +116,7 @@
 //
 // # Adapters
 //
-// An [Approver] is notified of requests for consent, an [ArtifactStore] keeps long outputs, a [Clock]
+// An approver (consent.Approver) is notified of requests for consent, an [ArtifactStore] keeps long outputs, a [Clock]
 // tells the time, and a [Participant] takes part in the transactions of calls. Options of the engine
 // set them.
 package runtime

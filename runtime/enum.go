@@ -1,9 +1,7 @@
 package runtime
 
 import (
-	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/internal/enum"
-	"github.com/ambit-tools/ambit/runtime/rules"
 )
 
 // A SideEffect says how a tool affects external state.
@@ -16,16 +14,6 @@ const (
 	SideEffectRead                          // changes no state
 )
 
-// A DedupeMode says when an equal call gets the answer of the earlier one.
-type DedupeMode = rules.DedupeMode
-
-// The dedupe modes.
-const (
-	DedupeNever  = rules.DedupeNever
-	DedupeWindow = rules.DedupeWindow // until Window after the end of the earlier call
-	DedupeAlways = rules.DedupeAlways // for the whole session
-)
-
 // A ConsentAsk says whether the policy or the declaration asks for consent.
 type ConsentAsk uint8
 
@@ -33,16 +21,6 @@ type ConsentAsk uint8
 const (
 	ConsentAskPolicy ConsentAsk = iota // the policy decides
 	ConsentAskAlways                   // every call is asked
-)
-
-// A GrantCover says how much a standing grant may cover.
-type GrantCover = consent.GrantCover
-
-// The covers, the narrowest first.
-const (
-	CoverExact = consent.CoverExact // equal arguments
-	CoverArgs  = consent.CoverArgs  // arguments that meet predicates
-	CoverTool  = consent.CoverTool  // every call of the tool
 )
 
 // An Effect is what a policy decides about a call.

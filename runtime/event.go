@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime/internal/enum"
-	"github.com/ambit-tools/ambit/runtime/journal"
 )
 
 // A State is the state of a call in its life cycle.
@@ -117,12 +116,21 @@ type Event struct {
 	Times       Times         // of an outcome, and the Handler of an undo
 	InputBytes  int
 	OutputBytes int
-	Dropped     uint64              // of sink.dropped: how many events the sink has missed
-	Live        *journal.LiveCounts // of tool.output
+	Dropped     uint64      // of sink.dropped: how many events the sink has missed
+	Live        *LiveCounts // of tool.output
 
 	// For operators only, never for the model.
 	Err   string // error text, panic value or violations
 	Stack string // of a panic
+}
+
+// LiveCounts says how much a handler has reported, or its process has written.
+type LiveCounts struct {
+	Bytes   int64 `json:"bytes"`             // of the texts of all pieces
+	Dropped int64 `json:"dropped,omitempty"` // that were not told: too much, or masked by the policy
+	Pieces  int64 `json:"pieces"`
+	Done    int64 `json:"done,omitempty"` // as the handler says, of Total
+	Total   int64 `json:"total,omitempty"`
 }
 
 // A Sink receives every event of an executor, one at a time, in the order of Seq. Each sink has its

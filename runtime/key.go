@@ -4,8 +4,6 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
-
-	"github.com/ambit-tools/ambit/runtime/rules"
 )
 
 // Key returns what identifies the effect of the call to systems that take an idempotency key: 64
@@ -15,14 +13,14 @@ import (
 // session and the call (SEMANTICS 6.11).
 func (i CallInfo) Key() string {
 	key := i.effect
-	if key == (rules.Digest{}) {
+	if key == ([sha256.Size]byte{}) {
 		key = digestOf(i.Session, i.ID)
 	}
 	return hex.EncodeToString(key[:])
 }
 
 // digestOf returns the digest of texts, each prefixed with its length.
-func digestOf(texts ...string) rules.Digest {
+func digestOf(texts ...string) [sha256.Size]byte {
 	var room [256]byte
 	b := room[:0]
 	for _, s := range texts {

@@ -5,8 +5,6 @@ import (
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime/internal/facts"
-	"github.com/ambit-tools/ambit/runtime/operator"
-	"github.com/ambit-tools/ambit/runtime/process"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
@@ -50,7 +48,7 @@ type PolicyInput struct {
 	Args  wire.Value // the decoded arguments, the same value that the handler gets
 
 	// Command is what the tool would run for Args; nil: it has a handler. It must not be changed.
-	Command *process.Invocation
+	Command *Invocation
 
 	CallID, SessionID, RunID string
 
@@ -59,8 +57,8 @@ type PolicyInput struct {
 	Behavior     string // empty: none
 	Modes        map[string]string
 
-	Undo     bool           // the policy decides whether the call may be undone
-	UndoneBy operator.Actor // who undoes it; zero unless Undo
+	Undo     bool  // the policy decides whether the call may be undone
+	UndoneBy Actor // who undoes it; zero unless Undo
 
 	Now time.Time
 

@@ -9,8 +9,6 @@ import (
 	"slices"
 	"sync"
 	"time"
-
-	"github.com/ambit-tools/ambit/runtime/journal"
 )
 
 // A MemorySink stores events in memory. The zero value is ready for use.
@@ -49,37 +47,37 @@ func (s *JSONSink) Emit(e *Event) error { return s.enc.Encode(e) }
 
 // eventJSON is the JSON form of an Event.
 type eventJSON struct {
-	Seq         uint64              `json:"seq"`
-	Time        time.Time           `json:"time"`
-	Kind        EventKind           `json:"event"`
-	From        State               `json:"from"`
-	To          State               `json:"to"`
-	Tool        string              `json:"tool"`
-	ToolVersion string              `json:"tool_version,omitempty"`
-	CallID      string              `json:"call"`
-	SessionID   string              `json:"session"`
-	RunID       string              `json:"run"`
-	Turn        int                 `json:"turn,omitempty"`
-	Client      string              `json:"request_id,omitempty"`
-	Agent       string              `json:"agent,omitempty"`
-	Principal   string              `json:"principal,omitempty"`
-	RequestID   string              `json:"request,omitempty"`
-	By          string              `json:"by,omitempty"`
-	Resolution  string              `json:"resolution,omitempty"`
-	Rejection   string              `json:"rejection,omitempty"`
-	Attempt     int                 `json:"attempt,omitempty"`
-	Outcome     string              `json:"outcome,omitempty"`
-	Reason      Reason              `json:"reason,omitzero"`
-	AllReasons  []Reason            `json:"all_reasons,omitempty"`
-	Revision    string              `json:"policy_revision,omitempty"`
-	Duration    float64             `json:"duration_ms"`
-	Times       timesJSON           `json:"times_ms,omitzero"`
-	InputBytes  int                 `json:"input_bytes"`
-	OutputBytes int                 `json:"output_bytes,omitempty"`
-	Dropped     uint64              `json:"dropped,omitempty"`
-	Live        *journal.LiveCounts `json:"live,omitempty"`
-	Err         string              `json:"error,omitempty"`
-	Stack       string              `json:"stack,omitempty"`
+	Seq         uint64      `json:"seq"`
+	Time        time.Time   `json:"time"`
+	Kind        EventKind   `json:"event"`
+	From        State       `json:"from"`
+	To          State       `json:"to"`
+	Tool        string      `json:"tool"`
+	ToolVersion string      `json:"tool_version,omitempty"`
+	CallID      string      `json:"call"`
+	SessionID   string      `json:"session"`
+	RunID       string      `json:"run"`
+	Turn        int         `json:"turn,omitempty"`
+	Client      string      `json:"request_id,omitempty"`
+	Agent       string      `json:"agent,omitempty"`
+	Principal   string      `json:"principal,omitempty"`
+	RequestID   string      `json:"request,omitempty"`
+	By          string      `json:"by,omitempty"`
+	Resolution  string      `json:"resolution,omitempty"`
+	Rejection   string      `json:"rejection,omitempty"`
+	Attempt     int         `json:"attempt,omitempty"`
+	Outcome     string      `json:"outcome,omitempty"`
+	Reason      Reason      `json:"reason,omitzero"`
+	AllReasons  []Reason    `json:"all_reasons,omitempty"`
+	Revision    string      `json:"policy_revision,omitempty"`
+	Duration    float64     `json:"duration_ms"`
+	Times       timesJSON   `json:"times_ms,omitzero"`
+	InputBytes  int         `json:"input_bytes"`
+	OutputBytes int         `json:"output_bytes,omitempty"`
+	Dropped     uint64      `json:"dropped,omitempty"`
+	Live        *LiveCounts `json:"live,omitempty"`
+	Err         string      `json:"error,omitempty"`
+	Stack       string      `json:"stack,omitempty"`
 }
 
 // MarshalJSON returns e as a JSON object; empty members are omitted.

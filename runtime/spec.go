@@ -5,9 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"time"
-
-	"github.com/ambit-tools/ambit/runtime/process"
-	"github.com/ambit-tools/ambit/runtime/rules"
 )
 
 // IsAtLeastVersion0_1 is referenced by generated code, so that a runtime that is older than the
@@ -53,7 +50,7 @@ type Spec struct {
 	Rules         Rules
 	Set           *Rules // of the whole set of tools that the tool belongs to; nil: none
 	Deprecated    *Deprecation
-	Command       *process.Command // what the tool runs; nil: it has a handler
+	Command       *Command // what the tool runs; nil: it has a handler
 
 	// The published JSON Schemas (2020-12); nil when there are none. They are pointers so that the
 	// Spec of a generated tool, whose schemas are embedded files, is static data: no code runs at
@@ -91,9 +88,6 @@ type Retry struct {
 	OnTimeout    bool // a timeout is retryable
 }
 
-// A Dedupe says whether an equal call is answered with the outcome of the earlier call.
-type Dedupe = rules.Dedupe
-
 // An Idempotency names the input members that identify an effect.
 type Idempotency struct {
 	Key    []string
@@ -126,12 +120,6 @@ type Artifact struct {
 	Over int    // characters of the output as JSON; 0: DefaultArtifactOver
 	Type string // media type of what the output holds; empty: application/json
 }
-
-// Rules are the rules of one tool or of a whole set of tools.
-type Rules = rules.Rules
-
-// AllowedOperations limits the values of one string argument.
-type AllowedOperations = rules.AllowedOperations
 
 // A Deprecation marks a tool that should no longer be used.
 type Deprecation struct {

@@ -2,12 +2,16 @@ package runtime
 
 import (
 	"time"
-
-	"github.com/ambit-tools/ambit/runtime/journal"
 )
 
-// Times says what the parts of a call took, as the journal records it.
-type Times = journal.Times
+// Times says what the parts of a call took one after the other. The rest of its
+// duration is the executor's own work and the waits for durable entries.
+type Times struct {
+	Policy  time.Duration `json:"policy_ns,omitempty"`  // evaluations of the policy
+	Consent time.Duration `json:"consent_ns,omitempty"` // from the request to the call's return to a worker
+	Queue   time.Duration `json:"queue_ns,omitempty"`   // waiting for the rest of the batch and for a slot of the tool
+	Handler time.Duration `json:"handler_ns,omitempty"` // all attempts of the handler, without the pauses between them
+}
 
 // timesJSON is the JSON form of Times, in milliseconds.
 type timesJSON struct {

@@ -104,7 +104,7 @@ func NewDynamicTool(spec *Spec, codec Codec, run func(context.Context, wire.Valu
 	}
 	if c := t.hooks.Command; c != nil {
 		t.setCommand(c, codec.Decode)
-		t.hooks.Run = func(ctx context.Context, v wire.Value) (wire.Value, error) { return run(ctx, bind.Inner(v)) }
+		t.hooks.Run = func(ctx context.Context, v wire.Value) (wire.Value, error) { return run(ctx, inner(v)) }
 	}
 	t.err = t.hooks.err
 	return t

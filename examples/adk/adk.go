@@ -28,7 +28,6 @@ import (
 	"github.com/ambit-tools/ambit/runtime/engine"
 	"github.com/ambit-tools/ambit/runtime/models"
 	"github.com/ambit-tools/ambit/runtime/models/dialect"
-	"github.com/ambit-tools/ambit/runtime/operator"
 )
 
 // InOrder returns a context in which the runner makes the calls of a message in their order, so that
@@ -111,7 +110,7 @@ func (b *Bridge) run(ctx agent.Context, name string, args any) (map[string]any, 
 	call.ProviderID = b.provider(id)
 	out := turn.Execute(ctx, call)
 	if answer := ctx.ToolConfirmation(); answer != nil && out.Kind == runtime.Pending {
-		b.Executor.Decide(ctx, out.RequestID, action.Answer{By: operator.Program(ctx.UserID()), Approve: answer.Confirmed})
+		b.Executor.Decide(ctx, out.RequestID, action.Answer{By: runtime.ProgramActor(ctx.UserID()), Approve: answer.Confirmed})
 		out = turn.Execute(ctx, call)
 	}
 	if out.Kind == runtime.Pending {

@@ -21,11 +21,11 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/engine"
-	"github.com/ambit-tools/ambit/runtime/operator"
 
 	"github.com/ambit-tools/ambit/examples/agent_loop/agent"
-	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/models"
 	"github.com/ambit-tools/ambit/runtime/terminal"
@@ -72,16 +72,16 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 // approver returns what answers the requests; nil without a terminal.
 func approver(how string, stdin io.Reader, stdout, stderr io.Writer) (*terminal.Approver, error) {
 	answer := func(a action.Answer) *terminal.Approver {
-		return terminal.Func(func(_ context.Context, r *runtime.ConsentRequest) (action.Answer, bool) {
+		return terminal.Func(func(_ context.Context, r *consent.Notice) (action.Answer, bool) {
 			fmt.Fprintf(stdout, "the manager is asked about %s %s by %s, and says %s\n", r.Tool, r.Shown, strings.Join(r.Rules(), ", "), how)
 			return a, true
 		})
 	}
 	switch how {
 	case "yes":
-		return answer(action.Answer{By: operator.Program(manager), Approve: true}), nil
+		return answer(action.Answer{By: runtime.ProgramActor(manager), Approve: true}), nil
 	case "no":
-		return answer(action.Answer{By: operator.Program(manager), Message: "offer a voucher instead"}), nil
+		return answer(action.Answer{By: runtime.ProgramActor(manager), Message: "offer a voucher instead"}), nil
 	case "ask":
 		asked, err := terminal.New(manager, stdin, stderr)
 		if errors.Is(err, terminal.ErrNoTerminal) {

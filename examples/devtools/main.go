@@ -23,7 +23,6 @@ import (
 	"github.com/ambit-tools/ambit/runtime/host"
 	"github.com/ambit-tools/ambit/runtime/isolate"
 	"github.com/ambit-tools/ambit/runtime/opa"
-	"github.com/ambit-tools/ambit/runtime/operator"
 	"github.com/ambit-tools/ambit/runtime/process"
 )
 
@@ -144,7 +143,7 @@ func runnable(tools []*runtime.Tool, leaveOut []string) (list []*runtime.Tool, w
 }
 
 // path is where a command looks for its program.
-func path(c *process.Command) string {
+func path(c *runtime.Command) string {
 	for _, v := range c.Env {
 		if v.Name == "PATH" {
 			return os.ExpandEnv(v.Value)
@@ -160,7 +159,7 @@ func approve(ctx context.Context, out io.Writer, exec *engine.Executor, o runtim
 		return o
 	}
 	fmt.Fprintf(out, "  alice is asked about %q, isolation %s, and approves\n", r.Command.Argv, r.Command.Tier)
-	res := exec.Decide(ctx, o.RequestID, action.Answer{Approve: true, By: operator.Actor{ID: "alice"}, Binding: r.Binding})
+	res := exec.Decide(ctx, o.RequestID, action.Answer{Approve: true, By: runtime.Actor{ID: "alice"}, Binding: r.Binding})
 	if res.Outcome == nil {
 		return o
 	}

@@ -14,7 +14,6 @@ import (
 	"github.com/ambit-tools/ambit/internal/battery"
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/isolate"
-	"github.com/ambit-tools/ambit/runtime/process"
 )
 
 func TestMain(m *testing.M) {
@@ -62,9 +61,9 @@ func TestPoliciesOfFewerTools(t *testing.T) {
 	require.NoError(t, err)
 	at := slices.IndexFunc(tools, func(tool *runtime.Tool) bool { return tool.Name() == devtools.ShellName })
 	require.GreaterOrEqual(t, at, 0, "every host of this test can run a shell in a box")
-	for tier, want := range map[process.Tier]bool{process.Sandbox: false, process.ProcessTier: true} {
+	for tier, want := range map[runtime.Tier]bool{runtime.TierSandbox: false, runtime.TierProcess: true} {
 		d, err := policy.Decide(t.Context(), &runtime.PolicyInput{
-			Tool: tools[at].Spec(), Index: at, Args: &devtools.ShellInput{Script: "true"}, Command: &process.Invocation{Tier: tier}, CallID: "c",
+			Tool: tools[at].Spec(), Index: at, Args: &devtools.ShellInput{Script: "true"}, Command: &runtime.Invocation{Tier: tier}, CallID: "c",
 		})
 		require.NoError(t, err)
 		assert.Equal(t, want, len(d.Denials) > 0, "%s %+v", tier, d)

@@ -16,9 +16,9 @@ import (
 
 	"github.com/ambit-tools/ambit/examples/eino"
 	"github.com/ambit-tools/ambit/internal/wiretest"
+	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/engine"
-	"github.com/ambit-tools/ambit/runtime/operator"
 )
 
 // A script is a model that says its lines, and keeps what it is told.
@@ -168,7 +168,7 @@ func request(e *engine.Executor, id string) (tool string, found bool) {
 func TestConversation(t *testing.T) {
 	desk := wiretest.NewPolledDesk(t)
 	m := &script{steps: wiretest.Script}
-	if n := work(t, desk, m, action.Answer{By: operator.Program("manager"), Approve: true}); n != 1 {
+	if n := work(t, desk, m, action.Answer{By: runtime.ProgramActor("manager"), Approve: true}); n != 1 {
 		t.Errorf("%d interrupts", n)
 	}
 	desk.CheckEnd(t, desk.Run.Status())
@@ -191,7 +191,7 @@ func TestConversation(t *testing.T) {
 func TestStreamed(t *testing.T) {
 	desk := wiretest.NewPolledDesk(t)
 	m := &script{steps: wiretest.Script, stream: true}
-	work(t, desk, m, action.Answer{By: operator.Program("manager"), Approve: true})
+	work(t, desk, m, action.Answer{By: runtime.ProgramActor("manager"), Approve: true})
 	if m.streams < len(wiretest.Script) {
 		t.Errorf("%d streams", m.streams)
 	}
@@ -258,7 +258,7 @@ func TestIDsThatRepeat(t *testing.T) {
 func TestNo(t *testing.T) {
 	desk := wiretest.NewPolledDesk(t)
 	m := &script{steps: wiretest.Script[:2]}
-	work(t, desk, m, action.Answer{By: operator.Program("manager"), Message: "offer a voucher"})
+	work(t, desk, m, action.Answer{By: runtime.ProgramActor("manager"), Message: "offer a voucher"})
 	last := ""
 	for _, said := range m.told {
 		last += said.Content

@@ -23,7 +23,6 @@ import (
 	"github.com/ambit-tools/ambit/runtime/engine"
 	"github.com/ambit-tools/ambit/runtime/models"
 	"github.com/ambit-tools/ambit/runtime/models/dialect"
-	"github.com/ambit-tools/ambit/runtime/operator"
 )
 
 // A Bridge carries out the calls of a model. Genkit hands a tool no id of its call, checks arguments
@@ -89,7 +88,7 @@ func (b *Bridge) run(tc *ai.ToolContext, in any) (string, error) {
 	if by, answered := ai.ResumedValue[string](tc, "by"); answered && out.Kind == runtime.Pending {
 		approve, _ := ai.ResumedValue[bool](tc, "approve")
 		message, _ := ai.ResumedValue[string](tc, "message")
-		b.executor.Decide(tc, out.RequestID, action.Answer{By: operator.Program(by), Approve: approve, Message: message})
+		b.executor.Decide(tc, out.RequestID, action.Answer{By: runtime.ProgramActor(by), Approve: approve, Message: message})
 		out = b.turn().Execute(tc, call)
 	}
 	if out.Kind == runtime.Pending {

@@ -18,7 +18,6 @@ import (
 	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/engine"
 	"github.com/ambit-tools/ambit/runtime/opa"
-	"github.com/ambit-tools/ambit/runtime/operator"
 )
 
 func main() {
@@ -59,7 +58,7 @@ func run(ctx context.Context, out io.Writer) error {
 		if o.Kind == runtime.Pending {
 			yes := string(call.Input) == `{"name":"index-old"}`
 			fmt.Fprintf(out, "  a person is asked, and says %t\n", yes)
-			exec.Decide(ctx, o.RequestID, action.Answer{By: operator.Program("oncall"), Approve: yes})
+			exec.Decide(ctx, o.RequestID, action.Answer{By: runtime.ProgramActor("oncall"), Approve: yes})
 			o = session.Await(ctx, call.ID)
 		}
 		if o.Kind == runtime.Completed {

@@ -6,10 +6,10 @@ import (
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/action"
+	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/engine"
 	"github.com/ambit-tools/ambit/runtime/host"
 	"github.com/ambit-tools/ambit/runtime/journal"
-	"github.com/ambit-tools/ambit/runtime/operator"
 )
 
 // A reviewer answers requests for consent. It is a part of the script, as the
@@ -36,18 +36,18 @@ func (r *reviewer) setup(ctx context.Context, h *host.Host) (opts []engine.Optio
 // reviewerName is who answers: not whom the calls are made for.
 const reviewerName = "reviewer"
 
-// Notify implements runtime.Approver.
-func (r *reviewer) Notify(ctx context.Context, req *runtime.ConsentRequest) error {
+// Notify implements consent.Approver.
+func (r *reviewer) Notify(ctx context.Context, req *consent.Notice) error {
 	_, err := r.answer(ctx, req, r.says == "yes")
 	return err
 }
 
 // answer shows a request and answers it. The outcome is that of the call.
-func (r *reviewer) answer(ctx context.Context, req *runtime.ConsentRequest, yes bool) (*runtime.Outcome, error) {
+func (r *reviewer) answer(ctx context.Context, req *consent.Notice, yes bool) (*runtime.Outcome, error) {
 	if err := r.rep.request(req, yes); err != nil {
 		return nil, err
 	}
-	a := action.Answer{By: operator.Program(reviewerName), Approve: yes}
+	a := action.Answer{By: runtime.ProgramActor(reviewerName), Approve: yes}
 	if !yes {
 		a.Message = "the script says no"
 	}
@@ -55,7 +55,7 @@ func (r *reviewer) answer(ctx context.Context, req *runtime.ConsentRequest, yes 
 }
 
 // find returns the open request about a call, nil when there is none.
-func (r *reviewer) find(callID string) *runtime.ConsentRequest {
+func (r *reviewer) find(callID string) *consent.Notice {
 	for _, req := range r.host.Executor.Requests() {
 		if req.CallID == callID {
 			return req
@@ -65,7 +65,7 @@ func (r *reviewer) find(callID string) *runtime.ConsentRequest {
 }
 
 // request prints a request: why the call needs consent, and what it would do.
-func (r *report) request(req *runtime.ConsentRequest, yes bool) error {
+func (r *report) request(req *consent.Notice, yes bool) error {
 	if r.json {
 		return nil
 	}

@@ -20,7 +20,6 @@ import (
 	"github.com/ambit-tools/ambit/runtime/console"
 	"github.com/ambit-tools/ambit/runtime/engine"
 	"github.com/ambit-tools/ambit/runtime/host"
-	"github.com/ambit-tools/ambit/runtime/operator"
 )
 
 //go:embed filetools/policy
@@ -167,7 +166,7 @@ func makeCalls(ctx context.Context, session *engine.Session, turn *engine.Turn, 
 		switch c.Do {
 		case doUndo:
 			began := time.Now()
-			_, err = session.Undo(ctx, action.UndoRequest{CallID: c.ID, By: operator.Program(reviewerName)})
+			_, err = session.Undo(ctx, action.UndoRequest{CallID: c.ID, By: runtime.ProgramActor(reviewerName)})
 			err = rev.rep.undone(c.ID, now(session, c.ID).Tool, err, time.Since(began))
 		case doApprove, doDeny:
 			err = rev.answerLine(ctx, session, c)

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/engine"
 
 	"github.com/stretchr/testify/assert"
@@ -103,7 +104,7 @@ func TestSecretNamesAreMasked(t *testing.T) {
 		return runtime.Decision{Effect: runtime.EffectAllow}, nil
 	})
 	exec, err := engine.NewExecutor(reg, policy, engine.WithJournal(store), engine.WithSink(sink),
-		engine.WithApprover(runtime.ApproverFunc(func(_ context.Context, q *runtime.ConsentRequest) error { show(q); return nil })))
+		engine.WithApprover(consent.ApproverFunc(func(_ context.Context, q *consent.Notice) error { show(q); return nil })))
 	require.NoError(t, err)
 	require.NoError(t, exec.Recover(t.Context()))
 	run, err := exec.Session(engine.SessionConfig{Principal: "agent"}).StartRun(t.Context(), engine.RunConfig{})

@@ -8,7 +8,6 @@ import (
 
 	"github.com/ambit-tools/ambit/gen/internal/ir"
 	"github.com/ambit-tools/ambit/runtime"
-	"github.com/ambit-tools/ambit/runtime/process"
 )
 
 // variables makes what the variables of the generated package hold that
@@ -48,7 +47,7 @@ type literal struct {
 	err      error             // the first
 }
 
-// constants are those of the packages runtime and process that specifications use.
+// constants are those of package runtime that specifications use.
 func constants() map[string]any {
 	return map[string]any{
 		"SideEffectDestructive": runtime.SideEffectDestructive, "SideEffectWrite": runtime.SideEffectWrite, "SideEffectRead": runtime.SideEffectRead,
@@ -56,13 +55,13 @@ func constants() map[string]any {
 		"ConsentAskPolicy": runtime.ConsentAskPolicy, "ConsentAskAlways": runtime.ConsentAskAlways,
 		"CoverExact": runtime.CoverExact, "CoverArgs": runtime.CoverArgs, "CoverTool": runtime.CoverTool,
 
-		"process.ProcessTier": process.ProcessTier, "process.Loopback": process.Loopback,
-		"process.FormLines": process.FormLines, "process.FormJSON": process.FormJSON, "process.FormJSONLines": process.FormJSONLines,
-		"process.Timeout": process.Timeout, "process.PermissionDenied": process.PermissionDenied, "process.CommandNotFound": process.CommandNotFound,
-		"process.ResourceExhausted": process.ResourceExhausted, "process.ProcessKilled": process.ProcessKilled, "process.SystemError": process.SystemError,
-		"process.Memory": process.Memory, "process.Processes": process.Processes, "process.CPU": process.CPU,
-		"process.File": process.File, "process.Scratch": process.Scratch, "process.Files": process.Files,
-		"process.Enforced": process.Enforced, "process.Watched": process.Watched, "process.Advisory": process.Advisory,
+		"TierProcess": runtime.TierProcess, "NetworkLoopback": runtime.NetworkLoopback,
+		"FormLines": runtime.FormLines, "FormJSON": runtime.FormJSON, "FormJSONLines": runtime.FormJSONLines,
+		"ExitTimeout": runtime.ExitTimeout, "ExitPermissionDenied": runtime.ExitPermissionDenied, "ExitCommandNotFound": runtime.ExitCommandNotFound,
+		"ExitResourceExhausted": runtime.ExitResourceExhausted, "ExitProcessKilled": runtime.ExitProcessKilled, "ExitSystemError": runtime.ExitSystemError,
+		"LimitMemory": runtime.LimitMemory, "LimitProcesses": runtime.LimitProcesses, "LimitCPU": runtime.LimitCPU,
+		"LimitFile": runtime.LimitFile, "LimitScratch": runtime.LimitScratch, "LimitFiles": runtime.LimitFiles,
+		"LevelEnforced": runtime.LevelEnforced, "LevelWatched": runtime.LevelWatched, "LevelAdvisory": runtime.LevelAdvisory,
 	}
 }
 
@@ -94,13 +93,9 @@ func (l *literal) set(dst reflect.Value, v *ir.Literal) {
 	case v.Int != nil:
 		dst.SetInt(*v.Int << v.Shift)
 	case v.Const != "":
-		name := v.Const
-		if v.Pkg != "" {
-			name = v.Pkg + "." + name
-		}
-		c, ok := constants()[name]
+		c, ok := constants()[v.Const]
 		if !ok {
-			l.unknown("constant", name)
+			l.unknown("constant", v.Const)
 			return
 		}
 		dst.Set(reflect.ValueOf(c))

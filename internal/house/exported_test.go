@@ -17,7 +17,12 @@ import (
 )
 
 // shown are the packages whose types a user fills in and reads first.
-var shown = []string{"runtime/engine", "runtime/host", "runtime/opa"}
+var shown = []string{"runtime", "runtime/engine", "runtime/host", "runtime/opa"}
+
+// opaque are types that are defined as one of an internal package, and why nothing is hidden by that.
+var opaque = map[string]string{
+	"runtime.Facts": "it has no exported fields, and declares its methods itself",
+}
 
 // TestTypesAreDefinedWhereTheyArePublic requires that go doc shows what the exported types of a package have. An alias
 // shows nothing, and neither does a type that is defined as one of another name or embeds one that a reader cannot look up.
@@ -31,6 +36,9 @@ func TestTypesAreDefinedWhereTheyArePublic(t *testing.T) {
 		for spec := range exportedTypes(file) {
 			count[dir]++
 			for _, why := range hidden(file, spec) {
+				if opaque[file.Name.Name+"."+spec.Name.Name] != "" && strings.HasPrefix(why, "is defined as") {
+					continue
+				}
 				t.Errorf("%s: %s %s", fset.Position(spec.Pos()), spec.Name, why)
 			}
 		}

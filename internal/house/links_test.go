@@ -11,27 +11,29 @@ import (
 
 const module = "github.com/ambit-tools/ambit"
 
+// vocabulary is what runtime links: wire, and what hides from other modules how the engine calls the code of a tool.
+var vocabulary = []string{
+	"runtime/wire/...", "runtime/internal/bind", "runtime/internal/callctx", "runtime/internal/enum", "runtime/internal/errmark", "runtime/internal/facts",
+}
+
 // links says what a build of a package may link besides the standard library, where an application pays for it or
 // relies on it. An entry that ends in /... covers a package and all below it.
 var links = []struct {
 	pkg, why string
 	may      []string
 }{
-	{"runtime", "generated code links it, and a decision or a journal is none of its business", []string{
-		"runtime/operator", "runtime/wire/...", "runtime/rules", "runtime/consent", "runtime/journal", "runtime/process/...",
-		"runtime/internal/bind", "runtime/internal/callctx", "runtime/internal/enum", "runtime/internal/errmark", "runtime/internal/facts", "runtime/internal/walk", "internal/location",
-	}},
+	{"runtime", "generated code links it, and it is a vocabulary: what decides, records or runs a call links it", vocabulary},
 	{"runtime/wire", "a decoder of hostile texts has no dependencies", []string{"runtime/wire/internal/..."}},
-	{"runtime/rules", "a pure state machine has no dependencies", nil},
-	{"dsl", "reads declarations, and runs nothing", []string{
+	{"runtime/rules", "a pure state machine needs the names of what it decides, and no more", append([]string{"runtime"}, vocabulary...)},
+	{"dsl", "reads declarations, and runs nothing", append([]string{
 		"dsl/yamldoc", "internal/jsonschema", "gopkg.in/yaml.v3", "github.com/invopop/jsonschema", "github.com/wk8/go-ordered-map/v2", "github.com/mailru/easyjson/...",
-		"github.com/bahlo/generic-list-go", "github.com/buger/jsonparser", "go.yaml.in/yaml/v4", "runtime/operator", "runtime/wire/...", "runtime/process/...", "runtime/rules/...",
-	}},
+		"github.com/bahlo/generic-list-go", "github.com/buger/jsonparser", "go.yaml.in/yaml/v4", "runtime", "runtime/process/...", "runtime/rules/...",
+	}, vocabulary...)},
 	{"runtime/archive", "whoever reads a segment needs no database", []string{
-		"runtime", "runtime/audit", "runtime/operator", "runtime/wire/...", "runtime/rules", "runtime/consent", "runtime/journal", "runtime/process/...", "runtime/internal/...", "internal/location",
+		"runtime", "runtime/audit", "runtime/wire/...", "runtime/rules", "runtime/consent", "runtime/journal", "runtime/process/...", "runtime/internal/...", "internal/location",
 		"golang.org/x/mod/...", "github.com/klauspost/compress/...",
 	}},
-	{"runtime/isolate", "the shim of a box is this program, started anew for each command", []string{"runtime/process", "runtime/isolate/internal/...", "golang.org/x/sys/..."}},
+	{"runtime/isolate", "the shim of a box is this program, started anew for each command", append([]string{"runtime", "runtime/process", "runtime/isolate/internal/...", "golang.org/x/sys/..."}, vocabulary...)},
 }
 
 // TestLinksOfPackages: they are what their users were promised.

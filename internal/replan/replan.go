@@ -90,7 +90,7 @@ func (c *Call) whole(e *journal.Entry, r *journal.Record) *journal.Record {
 // processes has, or the declaration is the one that was recorded. Where neither is recorded, because
 // the call did not start, they are those of the declaration of now. lookup returns a tool by its
 // name, nil for none. Without an error the invocation is nil for a call that runs no process.
-func (c *Call) Plan(lookup func(name string) *runtime.Tool) (*process.Invocation, error) {
+func (c *Call) Plan(lookup func(name string) *runtime.Tool) (*runtime.Invocation, error) {
 	in, err := c.plan(lookup(c.tool), c.pin, c.input)
 	if err != nil || in == nil {
 		return nil, err
@@ -105,7 +105,7 @@ func (c *Call) Plan(lookup func(name string) *runtime.Tool) (*process.Invocation
 }
 
 // Asked returns what the call of a request would run. c is what the entries say of that call.
-func (c *Call) Asked(r *consent.Request, lookup func(name string) *runtime.Tool) (*process.Invocation, error) {
+func (c *Call) Asked(r *consent.Request, lookup func(name string) *runtime.Tool) (*runtime.Invocation, error) {
 	asked := &Call{tool: r.Tool, pin: r.Pin, input: unmasked(r, c.input), err: c.err}
 	if r.Status == consent.StatusUsed {
 		asked.Processes = c.Processes
@@ -113,7 +113,7 @@ func (c *Call) Asked(r *consent.Request, lookup func(name string) *runtime.Tool)
 	return asked.Plan(lookup)
 }
 
-func (c *Call) plan(tool *runtime.Tool, pin string, input []byte) (*process.Invocation, error) {
+func (c *Call) plan(tool *runtime.Tool, pin string, input []byte) (*runtime.Invocation, error) {
 	recorded := len(c.Processes) > 0
 	switch {
 	case tool == nil || tool.Spec().Command == nil:

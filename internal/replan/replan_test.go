@@ -42,7 +42,7 @@ const pin = "hunter2"
 // command returns a lookup of one tool whose program gets the text and some more arguments.
 func command(declared string, more ...string) func(string) *runtime.Tool {
 	t := runtime.NewDynamicCommandTool(&runtime.Spec{
-		Name: "say", Version: "1.0.0", Pin: declared, Command: &process.Command{Program: "echo", Stdin: "pin"},
+		Name: "say", Version: "1.0.0", Pin: declared, Command: &runtime.Command{Program: "echo", Stdin: "pin"},
 	}, codec{}, codec{}, func(in wire.Value) ([]string, error) {
 		if in.(*note).Text == "panic" {
 			panic(in.(*note).Pin)
@@ -88,7 +88,7 @@ func call(t *testing.T, text string, argv []string) []journal.Entry {
 	sum := process.Digest(argv)
 	return append(list,
 		entry(t, &journal.Record{Kind: "tool.started", Call: "c", Tool: "say", Pin: "p"}),
-		entry(t, &journal.Record{Kind: journal.KindProcessStarted, Call: "c", Process: &journal.Process{ID: process.ProcessID{PID: 1}, Argv: hex.EncodeToString(sum[:])}}))
+		entry(t, &journal.Record{Kind: journal.KindProcessStarted, Call: "c", Process: &journal.Process{ID: runtime.ProcessID{PID: 1}, Argv: hex.EncodeToString(sum[:])}}))
 }
 
 // TestArgumentsAreMadeAgain of the recorded input, with the values that a rewrite or an edit has put there.

@@ -14,7 +14,7 @@ import (
 	"os"
 	"time"
 
-	"github.com/ambit-tools/ambit/runtime/process"
+	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
@@ -31,9 +31,9 @@ const maxSize = 1 << 20
 
 // A Beat is what a process had used when its runner saw it last.
 type Beat struct {
-	ID    process.ProcessID `json:"id"`
-	Seen  time.Time         `json:"seen"`
-	Usage process.Usage     `json:"usage"`
+	ID    runtime.ProcessID    `json:"id"`
+	Seen  time.Time            `json:"seen"`
+	Usage runtime.ProcessUsage `json:"usage"`
 }
 
 type content struct {
@@ -48,7 +48,7 @@ type File struct {
 }
 
 // Write replaces the file by the last heartbeats of processes, at a time. Without any there is no file.
-func (f *File) Write(now time.Time, list []process.Running) error {
+func (f *File) Write(now time.Time, list []runtime.RunningProcess) error {
 	c := content{Written: now}
 	for i := range list {
 		if r := &list[i]; !r.Seen.IsZero() {
@@ -122,7 +122,7 @@ func Read(path string, now time.Time) ([]Beat, error) {
 }
 
 // Of returns the heartbeat of a process, nil when there is none.
-func Of(beats []Beat, id process.ProcessID) *Beat {
+func Of(beats []Beat, id runtime.ProcessID) *Beat {
 	for i := range beats {
 		if beats[i].ID == id {
 			return &beats[i]

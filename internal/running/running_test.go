@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ambit-tools/ambit/internal/running"
-	"github.com/ambit-tools/ambit/runtime/process"
+	"github.com/ambit-tools/ambit/runtime"
 )
 
 var now = time.Date(2027, 3, 1, 9, 0, 0, 0, time.UTC)
@@ -20,21 +20,21 @@ func TestFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "ambit.db"+running.Suffix)
 	require.NoError(t, os.WriteFile(path, []byte("of an earlier owner"), 0o600))
 	f := &running.File{Path: path}
-	seen := process.Running{ID: process.ProcessID{PID: 7, Start: "12", Boot: "b"}, Seen: now, Usage: process.Usage{User: time.Second, Memory: 9}, Tool: "say"}
+	seen := runtime.RunningProcess{ID: runtime.ProcessID{PID: 7, Start: "12", Boot: "b"}, Seen: now, Usage: runtime.ProcessUsage{User: time.Second, Memory: 9}, Tool: "say"}
 	require.NoError(t, f.Write(now, nil))
 	require.NoFileExists(t, path)
-	require.NoError(t, f.Write(now, []process.Running{{ID: process.ProcessID{PID: 8}}, seen}))
+	require.NoError(t, f.Write(now, []runtime.RunningProcess{{ID: runtime.ProcessID{PID: 8}}, seen}))
 
 	beats, err := running.Read(path, now.Add(9*time.Second))
 	require.NoError(t, err)
 	require.Equal(t, []running.Beat{{ID: seen.ID, Seen: now, Usage: seen.Usage}}, beats)
 	require.Equal(t, &beats[0], running.Of(beats, seen.ID))
-	require.Nil(t, running.Of(beats, process.ProcessID{PID: 7, Start: "13", Boot: "b"}), "another process with its number")
+	require.Nil(t, running.Of(beats, runtime.ProcessID{PID: 7, Start: "13", Boot: "b"}), "another process with its number")
 	info, err := os.Stat(path)
 	require.NoError(t, err)
 	require.Equal(t, os.FileMode(0o600), info.Mode().Perm())
 
-	require.NoError(t, f.Write(now, []process.Running{{ID: process.ProcessID{PID: 8}}}), "one that has told nothing yet")
+	require.NoError(t, f.Write(now, []runtime.RunningProcess{{ID: runtime.ProcessID{PID: 8}}}), "one that has told nothing yet")
 	require.NoFileExists(t, path)
 	beats, err = running.Read(path, now)
 	require.NoError(t, err)
@@ -45,7 +45,7 @@ func TestFile(t *testing.T) {
 func TestOldFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "file")
 	f := &running.File{Path: path}
-	require.NoError(t, f.Write(now, []process.Running{{ID: process.ProcessID{PID: 7}, Seen: now}}))
+	require.NoError(t, f.Write(now, []runtime.RunningProcess{{ID: runtime.ProcessID{PID: 7}, Seen: now}}))
 	for _, at := range []time.Time{now.Add(11 * time.Second), now.Add(-11 * time.Second)} {
 		beats, err := running.Read(path, at)
 		require.NoError(t, err)
@@ -76,7 +76,7 @@ func TestNoLinkIsFollowed(t *testing.T) {
 		require.NoError(t, os.Symlink(other, filepath.Join(dir, name)))
 	}
 	f := &running.File{Path: filepath.Join(dir, "file")}
-	require.NoError(t, f.Write(now, []process.Running{{ID: process.ProcessID{PID: 7}, Seen: now}}))
+	require.NoError(t, f.Write(now, []runtime.RunningProcess{{ID: runtime.ProcessID{PID: 7}, Seen: now}}))
 	text, err := os.ReadFile(other)
 	require.NoError(t, err)
 	require.Equal(t, "kept", string(text))

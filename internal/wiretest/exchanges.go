@@ -14,7 +14,6 @@ import (
 	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/engine"
 	"github.com/ambit-tools/ambit/runtime/models"
-	"github.com/ambit-tools/ambit/runtime/operator"
 )
 
 // An Adapter connects a model by one wire format of a provider.
@@ -91,7 +90,7 @@ func (a Adapter) pending(t *testing.T) {
 				if len(requests) != 1 || strings.Contains(d.Journal(t), "decided") {
 					t.Errorf("%d requests\n%s", len(requests), d.Journal(t))
 				}
-				d.Executor.Decide(t.Context(), requests[0].ID, action.Answer{By: operator.Program("manager"), Approve: true})
+				d.Executor.Decide(t.Context(), requests[0].ID, action.Answer{By: runtime.ProgramActor("manager"), Approve: true})
 			}
 		}
 	}

@@ -17,10 +17,10 @@ import (
 	"github.com/ambit-tools/ambit/internal/battery"
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/action"
+	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/engine"
 	"github.com/ambit-tools/ambit/runtime/journal"
 	"github.com/ambit-tools/ambit/runtime/models"
-	"github.com/ambit-tools/ambit/runtime/operator"
 	"github.com/ambit-tools/ambit/runtime/terminal"
 )
 
@@ -118,8 +118,8 @@ type Desk struct {
 // NewDesk returns a desk whose run is open, with a manager who approves.
 func NewDesk(t testing.TB) *Desk {
 	t.Helper()
-	manager := terminal.Func(func(context.Context, *runtime.ConsentRequest) (action.Answer, bool) {
-		return action.Answer{By: operator.Program("manager"), Approve: true}, true
+	manager := terminal.Func(func(context.Context, *consent.Notice) (action.Answer, bool) {
+		return action.Answer{By: runtime.ProgramActor("manager"), Approve: true}, true
 	})
 	d := open(t, engine.WithApprover(manager))
 	serving, stop := context.WithCancel(context.Background())

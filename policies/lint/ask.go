@@ -9,8 +9,8 @@ import (
 
 	"github.com/ambit-tools/ambit/internal/rego/policydir"
 	"github.com/ambit-tools/ambit/policies/lint/internal/values"
+	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/consent"
-	"github.com/ambit-tools/ambit/runtime/operator"
 )
 
 // lintAsks checks that an id tells one package's ask from every other's that can
@@ -60,7 +60,7 @@ func (l *valueLint) approvers(r *ast.Rule, entry values.Set, f *values.Frame) {
 		if at == nil {
 			at = l.entryLocation(r, "approvers")
 		}
-		if err := operator.CheckApprover(string(text)); err != nil {
+		if err := runtime.CheckApprover(string(text)); err != nil {
 			l.notes.at("approver", at).wrong(at, "approvers: "+err.Error(), "write an id as approvers have it, or group:NAME, such as group:finance")
 		}
 	}
@@ -119,12 +119,12 @@ func (c *Checked) declared(tool string) *consent.Requirement {
 
 // warnOfAsk looks at what of an ask is written as a constant.
 func (c *Checked) warnOfAsk(tool string, entry ast.Object, warnings *policydir.Errors) {
-	var declared consent.GrantCover
+	var declared runtime.GrantCover
 	if asks := c.Declared.Tools[tool].Consent; asks != nil {
 		declared = asks.MaxCover
 	}
 	if t := entry.Get(ast.StringTerm("max_cover")); t != nil && policydir.IsConstant(t) {
-		var wanted consent.GrantCover
+		var wanted runtime.GrantCover
 		if err := wanted.UnmarshalText([]byte(t.Value.(ast.String))); err == nil && wanted > declared {
 			warnings.Add(t.Location, fmt.Sprintf("no grant can cover %q: tools.yaml allows %q at most", wanted, declared),
 				"write the narrower cover, or declare consent: {max_cover: "+wanted.String()+"}")
@@ -134,7 +134,7 @@ func (c *Checked) warnOfAsk(tool string, entry ast.Object, warnings *policydir.E
 
 // A knownAsk is an ask whose approvers and quorum do not depend on a call.
 type knownAsk struct {
-	consent.Ask
+	runtime.Ask
 	by    policydir.Asker
 	where *ast.Location
 	when  string // the body of its rule; empty: the rule applies to every call
@@ -183,7 +183,7 @@ func (c *Checked) lintAgreed(tool string, together []knownAsk, errs *policydir.E
 	if !slices.ContainsFunc(together, func(a knownAsk) bool { return a.when != "" }) {
 		declared = c.declared(tool)
 	}
-	list, ids := make([]consent.Ask, len(together)), ""
+	list, ids := make([]runtime.Ask, len(together)), ""
 	for i, a := range together {
 		if list[i] = a.Ask; i < len(together)-1 {
 			ids += fmt.Sprintf("%q, ", a.ID)
@@ -217,7 +217,7 @@ func (c *Checked) knownAsks() (list []knownAsk) {
 			if !ok {
 				continue
 			}
-			a := knownAsk{Ask: consent.Ask{ID: string(id.Value.(ast.String))}, by: policydir.Asker{Kind: kind, Name: name}, where: id.Location}
+			a := knownAsk{Ask: runtime.Ask{ID: string(id.Value.(ast.String))}, by: policydir.Asker{Kind: kind, Name: name}, where: id.Location}
 			if when := r.Body.String(); when != "true" {
 				a.when = when
 			}

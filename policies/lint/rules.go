@@ -11,7 +11,7 @@ import (
 
 	"github.com/ambit-tools/ambit/internal/rego/policydir"
 	"github.com/ambit-tools/ambit/policies"
-	"github.com/ambit-tools/ambit/runtime/consent"
+	"github.com/ambit-tools/ambit/runtime"
 )
 
 // lintParsed checks the modules as they are written. It says whether what is
@@ -220,7 +220,7 @@ func (c *Checked) lintValue(rule string, f policydir.Field, value *ast.Term) (pr
 			return fmt.Sprintf("timeout %q is not a positive duration", string(s)), "write such as \"10m\" or \"36h\""
 		}
 	case "ask.max_cover":
-		var cover consent.GrantCover
+		var cover runtime.GrantCover
 		if err := cover.UnmarshalText([]byte(s)); err != nil {
 			return fmt.Sprintf("unknown cover %q", string(s)), "write \"exact\", \"args\" or \"tool\""
 		}

@@ -5,12 +5,11 @@ import (
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/consent"
-	"github.com/ambit-tools/ambit/runtime/operator"
 )
 
 // An Answer is an approver's answer to a request. The zero value denies, without a name.
 type Answer struct {
-	By        operator.Actor // as the component that authenticated it says
+	By        runtime.Actor // as the component that authenticated it says
 	Approve   bool
 	Message   string
 	Binding   consent.Digest        // of the request as it was shown: an edit since rejects the approval. Zero: approves no edit of another approver
@@ -24,7 +23,7 @@ type Answer struct {
 
 // A Resolution is the result of an answer.
 type Resolution struct {
-	Kind    consent.Resolution
+	Kind    runtime.Resolution
 	Reason  consent.Rejection // of a rejected answer
 	Detail  string            // of consent.InvalidInput: what is wrong with the terms of the grant; of consent.TermsChanged: that the declaration has changed; empty: nothing is
 	Call    string            // the id of the call that the request is about; empty: there is none

@@ -4,14 +4,14 @@ import (
 	"errors"
 	"time"
 
-	"github.com/ambit-tools/ambit/runtime/operator"
+	"github.com/ambit-tools/ambit/runtime"
 )
 
 // An UndoRequest says what is to be undone: one call or all calls of a run.
 type UndoRequest struct {
 	CallID string
 	RunID  string // when CallID is empty
-	By     operator.Actor
+	By     runtime.Actor
 	Reason string
 	DryRun bool // only report what would be undone, and which later calls share something with it
 }
@@ -64,6 +64,6 @@ func (r *UndoResult) Add(c UndoneCall) {
 // A ResolveRequest says what an operator has found out about an unknown call.
 type ResolveRequest struct {
 	TookEffect bool // the call took effect
-	By         operator.Actor
+	By         runtime.Actor
 	Reason     string // for the model, too; may be empty
 }

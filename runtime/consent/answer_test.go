@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/consent"
 )
 
@@ -19,7 +20,7 @@ func TestRejectionsAreLookedForInOrder(t *testing.T) {
 	edit := &consent.Edit{Err: errors.New("bad"), Question: *q}
 	// Every answer has what the later reasons need too.
 	all := func(by string) consent.Answer {
-		return consent.Answer{By: by, Approve: true, Offer: session(consent.CoverTool), Edit: edit}
+		return consent.Answer{By: by, Approve: true, Offer: session(runtime.CoverTool), Edit: edit}
 	}
 	d := newDesk(t)
 	d.rejected(consent.UnknownRequest, d.decide(0, "q9", all("mallory")))
@@ -39,14 +40,14 @@ func TestRejectionsAreLookedForInOrder(t *testing.T) {
 	d.rejected(consent.TermsChanged, d.decide(1, id, stale))
 	d.rejected(consent.GrantTooWide, d.decide(1, id, all("alice")))
 	a := all("alice")
-	a.Offer = session(consent.CoverExact)
+	a.Offer = session(runtime.CoverExact)
 	d.rejected(consent.EditNotAllowed, d.decide(1, id, a))
 
 	m.AllowEdit = true
 	id = d.ask(0, question(`{}`, m))
 	d.rejected(consent.InvalidInput, d.decide(1, id, a))
 	a.Edit = nil
-	assert.Equal(t, consent.Accepted, d.decide(1, id, a).Resolution)
+	assert.Equal(t, runtime.ResolutionAccepted, d.decide(1, id, a).Resolution)
 
 	var names []string
 	for r := range consent.InvalidInput {
@@ -72,7 +73,7 @@ func TestRejectedAttemptsAreAuditedAndLeaveTheRequestOpen(t *testing.T) {
 	assert.Equal(t, seq+3, d.book.Seq())
 	now, _ := d.book.Request(id)
 	assert.Equal(t, before, now)
-	assert.Equal(t, consent.Accepted, d.approve(2, id, "alice").Resolution)
+	assert.Equal(t, runtime.ResolutionAccepted, d.approve(2, id, "alice").Resolution)
 }
 
 // SEMANTICS 5.5.1, 5.5.2
@@ -83,7 +84,7 @@ func TestApproverIsAnIDInTheRulesSet(t *testing.T) {
 	d.rejected(consent.NotPermitted, d.approve(1, id, "Alice"))
 	d.rejected(consent.NotPermitted, d.approve(1, id, ""))
 	d.rejected(consent.NotPermitted, d.approve(1, id, "agent"))
-	assert.Equal(t, consent.Accepted, d.approve(1, id, "bob").Resolution)
+	assert.Equal(t, runtime.ResolutionAccepted, d.approve(1, id, "bob").Resolution)
 }
 
 // SEMANTICS 5.5.1, 5.5.2, 5.5.6
@@ -93,13 +94,13 @@ func TestWithoutApproversAnyIDButThePrincipalMayAnswer(t *testing.T) {
 	d.rejected(consent.SelfApproval, d.approve(1, id, "agent"))
 	d.rejected(consent.SelfApproval, d.decide(1, id, consent.Answer{By: "agent"}))
 	d.rejected(consent.NotPermitted, d.approve(1, id, ""))
-	assert.Equal(t, consent.Accepted, d.approve(1, id, "anybody").Resolution)
+	assert.Equal(t, runtime.ResolutionAccepted, d.approve(1, id, "anybody").Resolution)
 }
 
 // SEMANTICS 5.5.6
 func TestPrincipalApprovesOnlyWhereTheDeclarationAllowsIt(t *testing.T) {
 	d := newDesk(t)
-	assert.Equal(t, consent.Accepted, d.approve(1, d.ask(0, question(`{}`, consent.Requirement{AllowSelf: true})), "agent").Resolution)
+	assert.Equal(t, runtime.ResolutionAccepted, d.approve(1, d.ask(0, question(`{}`, consent.Requirement{AllowSelf: true})), "agent").Resolution)
 	listed := d.ask(0, question(`{}`, consent.Requirement{AllowSelf: true, Approvers: []string{"alice"}}))
 	d.rejected(consent.NotPermitted, d.approve(1, listed, "agent"))
 }
@@ -108,13 +109,13 @@ func TestPrincipalApprovesOnlyWhereTheDeclarationAllowsIt(t *testing.T) {
 func TestQuorumCountsDistinctIDs(t *testing.T) {
 	d := newDesk(t)
 	id := d.ask(0, question(`{}`, consent.Requirement{Quorum: 3}))
-	assert.Equal(t, consent.Recorded, d.approve(1, id, "alice").Resolution)
+	assert.Equal(t, runtime.ResolutionRecorded, d.approve(1, id, "alice").Resolution)
 	r := d.approve(2, id, "alice")
-	assert.Equal(t, []any{consent.Recorded, 2}, []any{r.Resolution, r.Missing})
+	assert.Equal(t, []any{runtime.ResolutionRecorded, 2}, []any{r.Resolution, r.Missing})
 	r = d.approve(3, id, "bob")
-	assert.Equal(t, []any{consent.Recorded, 1}, []any{r.Resolution, r.Missing})
+	assert.Equal(t, []any{runtime.ResolutionRecorded, 1}, []any{r.Resolution, r.Missing})
 	assert.Equal(t, consent.StatusOpen, d.status(id))
-	assert.Equal(t, consent.Accepted, d.approve(4, id, "carol").Resolution)
+	assert.Equal(t, runtime.ResolutionAccepted, d.approve(4, id, "carol").Resolution)
 	assert.Equal(t, consent.StatusApproved, d.status(id))
 }
 
@@ -124,7 +125,7 @@ func TestOneDenialEndsTheRequest(t *testing.T) {
 	id := d.ask(0, question(`{}`, consent.Requirement{Quorum: 2}))
 	d.approve(1, id, "alice")
 	r := d.decide(2, id, consent.Answer{By: "bob", Message: "no"})
-	assert.Equal(t, []any{consent.Accepted, consent.StatusDenied, false}, []any{r.Resolution, r.Status, r.Approve})
+	assert.Equal(t, []any{runtime.ResolutionAccepted, consent.StatusDenied, false}, []any{r.Resolution, r.Status, r.Approve})
 	assert.Equal(t, "no", d.events[len(d.events)-1].Message)
 	r = d.approve(3, id, "carol")
 	d.rejected(consent.AlreadyResolved, r)
@@ -137,7 +138,7 @@ func TestApproverMayThinkBetterOfIt(t *testing.T) {
 	d := newDesk(t)
 	id := d.ask(0, question(`{}`, consent.Requirement{Quorum: 2}))
 	d.approve(1, id, "alice")
-	assert.Equal(t, consent.Accepted, d.decide(2, id, consent.Answer{By: "alice"}).Resolution)
+	assert.Equal(t, runtime.ResolutionAccepted, d.decide(2, id, consent.Answer{By: "alice"}).Resolution)
 	assert.Equal(t, consent.StatusDenied, d.status(id))
 }
 
@@ -163,7 +164,7 @@ func TestLateAnswerIsRejectedThoughNobodyHasLookedAtTheClock(t *testing.T) {
 	d := newDesk(t)
 	id := d.ask(0, question(`{}`, approvers("alice")))
 	d.rejected(consent.RequestExpired, d.approve(100, id, "alice"))
-	assert.Equal(t, consent.Accepted, d.approve(99.999, id, "alice").Resolution, "the last moment is in time")
+	assert.Equal(t, runtime.ResolutionAccepted, d.approve(99.999, id, "alice").Resolution, "the last moment is in time")
 }
 
 func TestRequestsRunOutInEmissionOrder(t *testing.T) {
@@ -225,7 +226,7 @@ func TestCancelledRequestsTakeNoAnswer(t *testing.T) {
 	d.rejected(consent.AlreadyResolved, d.approve(900, first, "alice"))
 	_, err := d.book.Use(after(3), approved, q, false)
 	assert.ErrorIs(t, err, consent.ErrNotApproved)
-	assert.Equal(t, consent.Accepted, d.approve(3, kept, "alice").Resolution)
+	assert.Equal(t, runtime.ResolutionAccepted, d.approve(3, kept, "alice").Resolution)
 	_, ok := d.book.Cancel(after(4), first)
 	assert.False(t, ok)
 	_, ok = d.book.Cancel(after(4), "unknown")
@@ -242,13 +243,13 @@ func TestPendingRequestIsJudgedAgainWhenItIsAnswered(t *testing.T) {
 	other.Reasons = []consent.Reason{{Code: "large", Message: "Transfer money", At: "money.rego:7"}}
 
 	refused := d.ask(0, q)
-	assert.Equal(t, consent.Accepted, d.approve(1, refused, "alice").Resolution, "now refused: the answer is accepted")
+	assert.Equal(t, runtime.ResolutionAccepted, d.approve(1, refused, "alice").Resolution, "now refused: the answer is accepted")
 	e, ok := d.book.Cancel(after(1), refused)
 	require.True(t, ok, "and the call denied")
 	d.apply(e)
 
 	asking := d.ask(0, q)
-	assert.Equal(t, consent.Accepted, d.approve(1, asking, "alice").Resolution)
+	assert.Equal(t, runtime.ResolutionAccepted, d.approve(1, asking, "alice").Resolution)
 	e, err := d.book.Use(after(1), asking, &other, false)
 	require.NoError(t, err)
 	assert.Equal(t, consent.EventMismatch, d.apply(e).Kind)
@@ -311,12 +312,12 @@ func TestMemberOfAGroupIsAnApprover(t *testing.T) {
 	d.rejected(consent.NotPermitted, answer(id, "group:finance"))
 	d.rejected(consent.SelfApproval, answer(id, "agent", "finance"))
 	r := answer(id, "bob", "sales", "finance")
-	assert.Equal(t, []any{consent.Accepted, "group:finance"}, []any{r.Resolution, r.Entry})
+	assert.Equal(t, []any{runtime.ResolutionAccepted, "group:finance"}, []any{r.Resolution, r.Entry})
 
 	d.rejected(consent.NotPermitted, answer(ask(approvers("group:", "finance")), "bob", "", "finance"))
 	d.rejected(consent.NotPermitted, answer(ask(consent.Requirement{}), "group:finance"))
 	r = answer(ask(approvers("alice", "group:finance")), "alice", "finance")
-	assert.Equal(t, []any{consent.Accepted, ""}, []any{r.Resolution, r.Entry}, "her id admits her")
+	assert.Equal(t, []any{runtime.ResolutionAccepted, ""}, []any{r.Resolution, r.Entry}, "her id admits her")
 }
 
 // SEMANTICS 5.5.4, 5.5.12
@@ -326,12 +327,12 @@ func TestOnePersonIsOneVoteHoweverManyGroups(t *testing.T) {
 	require.NoError(t, err, "a group has members enough")
 	id := d.ask(0, question(`{}`, m))
 	vote := func(at float64, by string, groups ...string) *consent.Result {
-		return d.decide(at, id, consent.Answer{By: by, Groups: groups, Approve: true, Offer: session(consent.CoverExact)})
+		return d.decide(at, id, consent.Answer{By: by, Groups: groups, Approve: true, Offer: session(runtime.CoverExact)})
 	}
-	assert.Equal(t, consent.Recorded, vote(1, "alice", "finance").Resolution)
+	assert.Equal(t, runtime.ResolutionRecorded, vote(1, "alice", "finance").Resolution)
 	assert.Equal(t, 1, vote(2, "alice", "finance", "board").Missing)
 	r := vote(3, "bob", "finance")
-	require.Equal(t, consent.Accepted, r.Resolution)
+	require.Equal(t, runtime.ResolutionAccepted, r.Resolution)
 	assert.Equal(t, []string{"group:finance", "group:finance"}, r.Granted.Entries)
 	now, _ := d.book.Request(id)
 	assert.Equal(t, "group:finance", now.Votes[0].Entry)
@@ -353,7 +354,7 @@ func TestGrantOfAGroupAnswersItsEntry(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			d := newDesk(t)
 			id := d.ask(0, question(`{}`, approvers("group:finance")))
-			d.decide(1, id, consent.Answer{By: "bob", Groups: []string{"board", "finance"}, Approve: true, Offer: session(consent.CoverExact)})
+			d.decide(1, id, consent.Answer{By: "bob", Groups: []string{"board", "finance"}, Approve: true, Offer: session(runtime.CoverExact)})
 			_, ok := d.book.Match(after(2), question(`{}`, consent.Requirement{Approvers: c.approvers, Quorum: 1}))
 			assert.Equal(t, c.answers, ok)
 		})
@@ -362,9 +363,9 @@ func TestGrantOfAGroupAnswersItsEntry(t *testing.T) {
 
 // SEMANTICS 5.5.2, 5.5.3
 func TestGroupsAreIntersectedByEntry(t *testing.T) {
-	_, err := consent.Merge(&consent.Requirement{Approvers: []string{"group:finance"}}, consent.Ask{Approvers: []string{"alice"}})
+	_, err := consent.Merge(&consent.Requirement{Approvers: []string{"group:finance"}}, runtime.Ask{Approvers: []string{"alice"}})
 	require.ErrorIs(t, err, consent.ErrNobody, "whether alice belongs to finance is not known")
-	m, err := consent.Merge(&consent.Requirement{Approvers: []string{"group:finance", "alice"}}, consent.Ask{Approvers: []string{"alice", "group:board"}})
+	m, err := consent.Merge(&consent.Requirement{Approvers: []string{"group:finance", "alice"}}, runtime.Ask{Approvers: []string{"alice", "group:board"}})
 	require.NoError(t, err)
 	assert.Equal(t, []string{"alice"}, m.Approvers)
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"github.com/ambit-tools/ambit/runtime"
 )
 
 // Apply adds an event to b. It does not check again what the method that made the
@@ -71,7 +73,7 @@ func (b *Book) applyAnswer(e *Event) error {
 	if e.Result == nil {
 		return fmt.Errorf("it has no result")
 	}
-	if e.Result.Resolution == Rejected {
+	if e.Result.Resolution == runtime.ResolutionRejected {
 		return nil
 	}
 	r := b.requests[e.Request]
@@ -169,7 +171,7 @@ func (b *Book) takeBack(e *Event) {
 // applyGrant uses or revokes a grant (SEMANTICS 5.3).
 func (b *Book) applyGrant(e *Event) error {
 	g := b.grants[e.Grant]
-	if e.Kind == EventRevoked && e.Result != nil && e.Result.Resolution == Rejected {
+	if e.Kind == EventRevoked && e.Result != nil && e.Result.Resolution == runtime.ResolutionRejected {
 		return nil
 	}
 	if g == nil && b.pruned { // by a clock that was set back since: it ended long ago

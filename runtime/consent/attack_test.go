@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
@@ -129,7 +130,7 @@ func TestOneOfTenRacingAnswersIsAccepted(t *testing.T) {
 				e := d.book.Decide(after(1), id, &a)
 				assert.NoError(t, d.book.Apply(&e))
 				switch {
-				case e.Result.Resolution == consent.Accepted:
+				case e.Result.Resolution == runtime.ResolutionAccepted:
 					accepted++
 				case e.Result.Rejection == consent.AlreadyResolved:
 					resolved++
@@ -147,7 +148,7 @@ func TestOfAnswersMadeOfOneStateOneCanBeApplied(t *testing.T) {
 	id := d.ask(0, question(`{}`, consent.Requirement{}))
 	var events []consent.Event
 	for i := range 10 {
-		a := consent.Answer{By: fmt.Sprint("approver ", i), Approve: true, Offer: session(consent.CoverExact)}
+		a := consent.Answer{By: fmt.Sprint("approver ", i), Approve: true, Offer: session(runtime.CoverExact)}
 		events = append(events, d.book.Decide(after(1), id, &a))
 	}
 	applied := 0
@@ -183,7 +184,7 @@ func TestEventThatCannotFollowChangesNothing(t *testing.T) {
 		d := newDesk(t)
 		q := question(`{}`, widest())
 		d.ask(0, q) // q1 is open
-		d.decide(1, d.ask(0, q), consent.Answer{By: "alice", Approve: true, Offer: session(consent.CoverTool)})
+		d.decide(1, d.ask(0, q), consent.Answer{By: "alice", Approve: true, Offer: session(runtime.CoverTool)})
 		d.decide(1, d.ask(0, q), consent.Answer{By: "alice"})
 		return d
 	}
@@ -197,10 +198,10 @@ func TestEventThatCannotFollowChangesNothing(t *testing.T) {
 		"asked nothing":      {Kind: consent.EventAsked, Request: "q9"},
 		"no result":          {Kind: consent.EventAnswered, Request: "q1"},
 		"answered again":     answered,
-		"unknown answered":   {Kind: consent.EventAnswered, Request: "q9", Result: &consent.Result{Resolution: consent.Accepted}},
-		"no offer":           {Kind: consent.EventAnswered, Request: "q1", Result: &consent.Result{Resolution: consent.Recorded, Approve: true}},
-		"grant again":        {Kind: consent.EventAnswered, Request: "q1", Result: &consent.Result{Resolution: consent.Accepted, Approve: true, Offer: &consent.Offer{}, Granted: &consent.Grant{ID: "q2"}}},
-		"grant makes none":   {Kind: consent.EventAnswered, Request: "q1", Result: &consent.Result{Resolution: consent.Accepted, Approve: true, Offer: &consent.Offer{}, Granted: &consent.Grant{ID: "q1", Where: []consent.Predicate{{}}}}},
+		"unknown answered":   {Kind: consent.EventAnswered, Request: "q9", Result: &consent.Result{Resolution: runtime.ResolutionAccepted}},
+		"no offer":           {Kind: consent.EventAnswered, Request: "q1", Result: &consent.Result{Resolution: runtime.ResolutionRecorded, Approve: true}},
+		"grant again":        {Kind: consent.EventAnswered, Request: "q1", Result: &consent.Result{Resolution: runtime.ResolutionAccepted, Approve: true, Offer: &consent.Offer{}, Granted: &consent.Grant{ID: "q2"}}},
+		"grant makes none":   {Kind: consent.EventAnswered, Request: "q1", Result: &consent.Result{Resolution: runtime.ResolutionAccepted, Approve: true, Offer: &consent.Offer{}, Granted: &consent.Grant{ID: "q1", Where: []consent.Predicate{{}}}}},
 		"used unapproved":    {Kind: consent.EventUsed, Request: "q1"},
 		"mismatch of denied": {Kind: consent.EventMismatch, Request: "q3"},
 		"expired approved":   {Kind: consent.EventExpired, Request: "q2"},
@@ -208,7 +209,7 @@ func TestEventThatCannotFollowChangesNothing(t *testing.T) {
 		"cancelled denied":   {Kind: consent.EventCancelled, Request: "q3"},
 		"cancelled unknown":  {Kind: consent.EventCancelled, Request: "q9"},
 		"no such grant used": {Kind: consent.EventGrantUsed, Grant: "q9"},
-		"no grant revoked":   {Kind: consent.EventRevoked, Grant: "q9", Result: &consent.Result{Resolution: consent.Accepted}},
+		"no grant revoked":   {Kind: consent.EventRevoked, Grant: "q9", Result: &consent.Result{Resolution: runtime.ResolutionAccepted}},
 	} {
 		e.Seq = d.book.Seq() + 1
 		require.Error(t, d.book.Apply(&e), name)
@@ -223,8 +224,8 @@ func TestPruneForgetsWhatHasEnded(t *testing.T) {
 	q := question(`{}`, widest())
 	d.ask(0, q)                                                                                                                      // q1 runs out
 	d.decide(1, d.ask(0, q), consent.Answer{By: "alice", Approve: true, Offer: lasting(50)})                                         // q2 is approved, its grant ends
-	d.decide(1, d.ask(0, q), consent.Answer{By: "alice", Approve: true, Offer: session(consent.CoverExact)})                         // q3, its grant lasts
-	d.decide(1, d.ask(0, q), consent.Answer{By: "alice", Approve: true, Offer: session(consent.CoverTool), Message: "not for long"}) // q4, its grant is revoked
+	d.decide(1, d.ask(0, q), consent.Answer{By: "alice", Approve: true, Offer: session(runtime.CoverExact)})                         // q3, its grant lasts
+	d.decide(1, d.ask(0, q), consent.Answer{By: "alice", Approve: true, Offer: session(runtime.CoverTool), Message: "not for long"}) // q4, its grant is revoked
 	d.apply(d.book.Revoke(after(2), "q4", "bob", ""))
 	d.use(3, "q3", q.Call)
 	for _, e := range d.book.Due(after(100)) {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/consent"
 )
 
@@ -36,15 +37,15 @@ func BenchmarkVerify(b *testing.B) {
 func BenchmarkMatch(b *testing.B) {
 	equal := where("to", consent.OpEqual, `"DE02120300000000202051"`)
 	for name, offer := range map[string]consent.Offer{
-		"exact": session(consent.CoverExact), "tool": session(consent.CoverTool),
-		"args": session(consent.CoverArgs, equal, where("sum", consent.OpGreater, `100`)),
+		"exact": session(runtime.CoverExact), "tool": session(runtime.CoverTool),
+		"args": session(runtime.CoverArgs, equal, where("sum", consent.OpGreater, `100`)),
 	} {
 		for _, n := range []int{1, 1000} {
 			b.Run(fmt.Sprintf("%s/%d", name, n), func(b *testing.B) {
 				d := newDesk(b)
 				for i := range n - 1 {
 					other := question(fmt.Sprintf(`{"to":"%d"}`, i), widest())
-					d.decide(1, d.ask(0, other), consent.Answer{By: "alice", Approve: true, Offer: session(consent.CoverExact)})
+					d.decide(1, d.ask(0, other), consent.Answer{By: "alice", Approve: true, Offer: session(runtime.CoverExact)})
 				}
 				q := question(transfer, widest())
 				d.decide(1, d.ask(0, q), consent.Answer{By: "alice", Approve: true, Offer: offer})

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/consent"
 )
 
@@ -66,7 +67,7 @@ func (l *library) someID() string { return fmt.Sprintf("q%d", l.asked-l.rnd.IntN
 
 // question returns one of a session; the rules that ask differ.
 func (l *library) question() *consent.Question {
-	q := question(fmt.Sprintf(`{"to":"%d"}`, l.rnd.IntN(3)), consent.Requirement{Quorum: 1, Timeout: time.Duration(20+l.rnd.IntN(200)) * time.Second, MaxCover: consent.CoverTool, MaxFor: time.Hour})
+	q := question(fmt.Sprintf(`{"to":"%d"}`, l.rnd.IntN(3)), consent.Requirement{Quorum: 1, Timeout: time.Duration(20+l.rnd.IntN(200)) * time.Second, MaxCover: runtime.CoverTool, MaxFor: time.Hour})
 	q.Call.Session, q.Call.ID = fmt.Sprintf("s%d", l.rnd.IntN(4)), fmt.Sprintf("c%d", l.asked)
 	q.Reasons = []consent.Reason{{Code: pick(l.rnd, "x", "y", "z")}}
 	return q
@@ -82,7 +83,7 @@ func (l *library) step() {
 		require.NoError(l.t, err)
 		l.apply(e)
 	case 3, 4, 5, 6:
-		offer := pick(l.rnd, session(consent.CoverTool), session(consent.CoverExact), lasting(40), consent.Offer{})
+		offer := pick(l.rnd, session(runtime.CoverTool), session(runtime.CoverExact), lasting(40), consent.Offer{})
 		l.apply(l.books.Decide(at, l.someID(), &consent.Answer{By: pick(l.rnd, "alice", "bob"), Approve: l.rnd.IntN(6) > 0, Offer: offer}))
 	case 7:
 		id := l.someID()
@@ -263,12 +264,12 @@ func stored(t testing.TB, of *consent.Snapshot) *consent.Snapshot {
 // or not the book of its session was here by then; one that was given afterwards does (SEMANTICS 5.7).
 func TestARuleThatComesBackAsksAgain(t *testing.T) {
 	l := newLibrary(t, 1)
-	q := question(`{}`, consent.Requirement{Quorum: 1, Timeout: time.Hour, MaxCover: consent.CoverTool})
+	q := question(`{}`, consent.Requirement{Quorum: 1, Timeout: time.Hour, MaxCover: runtime.CoverTool})
 	grant := func(id string) {
 		e, err := l.books.Ask(after(1), id, "nonce", q)
 		require.NoError(t, err)
 		l.apply(e)
-		l.apply(l.books.Decide(after(2), id, &consent.Answer{By: "alice", Approve: true, Offer: session(consent.CoverTool)}))
+		l.apply(l.books.Decide(after(2), id, &consent.Answer{By: "alice", Approve: true, Offer: session(runtime.CoverTool)}))
 	}
 	grant("before")
 	away := stored(t, l.books.Of("s1").Snapshot())
@@ -303,11 +304,11 @@ func TestARuleThatComesBackAsksAgain(t *testing.T) {
 // revoked as before. Then it goes, and a book that is read again takes its place.
 func TestABookStaysForAsLongAsItHasSomething(t *testing.T) {
 	l := newLibrary(t, 1)
-	q := question(`{}`, consent.Requirement{Quorum: 1, Timeout: time.Hour, MaxCover: consent.CoverTool})
+	q := question(`{}`, consent.Requirement{Quorum: 1, Timeout: time.Hour, MaxCover: runtime.CoverTool})
 	e, err := l.books.Ask(after(1), "q1", "nonce", q)
 	require.NoError(t, err)
 	l.apply(e)
-	l.apply(l.books.Decide(after(2), "q1", &consent.Answer{By: "alice", Approve: true, Offer: session(consent.CoverTool)}))
+	l.apply(l.books.Decide(after(2), "q1", &consent.Answer{By: "alice", Approve: true, Offer: session(runtime.CoverTool)}))
 	session := q.Call.Session
 	of := stored(t, l.books.Of(session).Snapshot())
 	assert.Equal(t, []string{"q1"}, l.books.Leave(session))

@@ -7,12 +7,13 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/consent"
 )
 
 // SEMANTICS 5.3.5
 func TestExactGrantIsNotUsedForOtherArguments(t *testing.T) {
-	d := granted(t, `{"to":"a"}`, session(consent.CoverExact))
+	d := granted(t, `{"to":"a"}`, session(runtime.CoverExact))
 	_, err := d.book.UseGrant(after(31), "q1", question(`{"to":"b"}`, widest()))
 	require.ErrorIs(t, err, consent.ErrNoGrant)
 	_, err = d.book.UseGrant(after(31), "q1", question(`{"to":"a"}`, widest()))
@@ -21,7 +22,7 @@ func TestExactGrantIsNotUsedForOtherArguments(t *testing.T) {
 
 // SEMANTICS 5.3.6, 5.3.12
 func TestPrefixIsWhereTheMemberBegins(t *testing.T) {
-	d := granted(t, `{}`, session(consent.CoverArgs, where("to", consent.OpPrefix, `"docs/"`)))
+	d := granted(t, `{}`, session(runtime.CoverArgs, where("to", consent.OpPrefix, `"docs/"`)))
 	assert.True(t, d.matches(31, question(`{"to":"docs/docs/"}`, widest())))
 	assert.False(t, d.matches(31, question(`{"to":"../docs/"}`, widest())))
 }
@@ -32,7 +33,7 @@ func TestPrefixesOfURLsNameTheirComparison(t *testing.T) {
 	for _, prefix := range []string{`"https://docs.example.com"`, `"//docs.example.com"`, `"\\\\docs.example.com"`, `"https:/"`, `"https:"`, `"HTTPS:docs.example.com"`, `"https%3A"`, `"ssh:/"`} {
 		d := newDesk(t)
 		id := d.ask(0, question(`{"to":"https://docs.example.com/a"}`, widest()))
-		res := d.decide(1, id, consent.Answer{By: "alice", Approve: true, Offer: session(consent.CoverArgs, where("to", consent.OpPrefix, prefix))})
+		res := d.decide(1, id, consent.Answer{By: "alice", Approve: true, Offer: session(runtime.CoverArgs, where("to", consent.OpPrefix, prefix))})
 		assert.Equal(t, consent.InvalidInput, res.Rejection, prefix)
 		assert.Contains(t, res.Detail, "compare by url", prefix)
 		assert.NotContains(t, res.Detail, "docs.example.com", "a value may be secret")
@@ -43,10 +44,10 @@ func TestPrefixesOfURLsNameTheirComparison(t *testing.T) {
 // TestEmptyPrefixIsTheWholeTool: it covers every text, so the declaration caps it as the cover tool.
 // SEMANTICS 5.3.8
 func TestEmptyPrefixIsTheWholeTool(t *testing.T) {
-	offer := session(consent.CoverArgs, where("to", consent.OpPrefix, ` "" `), where("n", consent.OpEqual, `1`))
+	offer := session(runtime.CoverArgs, where("to", consent.OpPrefix, ` "" `), where("n", consent.OpEqual, `1`))
 	d := newDesk(t)
 	narrow := widest()
-	narrow.MaxCover = consent.CoverArgs
+	narrow.MaxCover = runtime.CoverArgs
 	d.rejected(consent.GrantTooWide, d.decide(1, d.ask(0, question(`{"to":"a","n":1}`, narrow)), consent.Answer{By: "alice", Approve: true, Offer: offer}))
 	d = granted(t, `{}`, offer)
 	assert.True(t, d.matches(31, question(`{"to":"b","n":1}`, widest())))
@@ -71,14 +72,14 @@ func TestRecordedPrefixesAnswerByTheRulesOfNow(t *testing.T) {
 		"a whole cover": {`""`, "", nil, []string{`{"to":"docs/a"}`}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			d := granted(t, `{}`, session(consent.CoverArgs, where("to", consent.OpPrefix, `"x"`)))
+			d := granted(t, `{}`, session(runtime.CoverArgs, where("to", consent.OpPrefix, `"x"`)))
 			s := d.book.Snapshot()
 			s.Grants[0].Grant.Where[0].Value = json.RawMessage(test.value)
 			var err error
 			d.book, err = consent.Restore(key, s)
 			require.NoError(t, err)
 			narrow := widest()
-			narrow.MaxCover = consent.CoverArgs
+			narrow.MaxCover = runtime.CoverArgs
 			for _, args := range test.yes {
 				assert.True(t, d.matches(31, question(args, narrow)), args)
 			}

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"slices"
 	"time"
+
+	"github.com/ambit-tools/ambit/runtime"
 )
 
 // An Answer is what an approver answers to a request. The zero value denies, and
@@ -73,7 +75,7 @@ func (b *Book) Decide(at time.Time, id string, a *Answer) Event {
 	}
 	e.Result.Entry = entry
 	if !a.Approve {
-		e.Result.Resolution, e.Result.Status, e.Result.Missing = Accepted, StatusDenied, 0
+		e.Result.Resolution, e.Result.Status, e.Result.Missing = runtime.ResolutionAccepted, StatusDenied, 0
 		return e
 	}
 	offer := a.Offer.plain()
@@ -85,9 +87,9 @@ func (b *Book) Decide(at time.Time, id string, a *Answer) Event {
 	}
 	e.Result.Offer, e.Result.Rewritten = &offer, a.Edit != nil && a.Edit.Rewritten
 	next.vote(&e)
-	e.Result.Resolution, e.Result.Status, e.Result.Missing = Recorded, StatusOpen, next.Missing()
+	e.Result.Resolution, e.Result.Status, e.Result.Missing = runtime.ResolutionRecorded, StatusOpen, next.Missing()
 	if e.Result.Missing == 0 {
-		e.Result.Resolution, e.Result.Status = Accepted, StatusApproved
+		e.Result.Resolution, e.Result.Status = runtime.ResolutionAccepted, StatusApproved
 		e.Result.Granted = grantOf(&next, next.Votes, e.At)
 	}
 	return e
@@ -156,9 +158,9 @@ var (
 // check returns what is wrong with o (SEMANTICS 5.9).
 func (o *Offer) check(masked []string) error {
 	switch {
-	case o.Lasting > ForSession || o.Cover > CoverTool || o.Lasting == ForDuration && o.For <= 0:
+	case o.Lasting > ForSession || o.Cover > runtime.CoverTool || o.Lasting == ForDuration && o.For <= 0:
 		return errOffer
-	case o.Lasting == Once || o.Cover != CoverArgs:
+	case o.Lasting == Once || o.Cover != runtime.CoverArgs:
 		return nil
 	case hides(o.Where, masked):
 		return errHidden

@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/consent"
 )
 
@@ -47,5 +48,5 @@ func TestQuorumOfAnEditHasNoVotesForWhatItReplaced(t *testing.T) {
 	got, _ := d.book.Request(id)
 	assert.Len(t, got.Votes, 1)
 	assert.Equal(t, 1, d.approve(3, id, "carol").Missing)
-	assert.Equal(t, consent.Accepted, d.approve(4, id, "alice").Resolution)
+	assert.Equal(t, runtime.ResolutionAccepted, d.approve(4, id, "alice").Resolution)
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
@@ -66,7 +67,7 @@ func questionOf(c modelCall, need modelNeed, rules []string) *consent.Question {
 		},
 		Requirement: consent.Requirement{
 			Approvers: need.approvers, Quorum: need.quorum, Timeout: time.Duration(need.life) * time.Second,
-			MaxCover: consent.GrantCover(need.cover), AllowEdit: need.edit, AllowSelf: need.self,
+			MaxCover: runtime.GrantCover(need.cover), AllowEdit: need.edit, AllowSelf: need.self,
 		},
 	}
 	for _, r := range rules {
@@ -77,7 +78,7 @@ func questionOf(c modelCall, need modelNeed, rules []string) *consent.Question {
 
 func answerOf(a modelAnswer, r *modelRequest) *consent.Answer {
 	out := &consent.Answer{By: a.by, Groups: a.groups, Approve: a.approve}
-	out.Offer.Cover = consent.GrantCover(a.offer.cover)
+	out.Offer.Cover = runtime.GrantCover(a.offer.cover)
 	out.Offer.For = time.Duration(a.offer.seconds) * time.Second
 	_ = out.Offer.Lasting.UnmarshalText([]byte(a.offer.lasting))
 	for _, bound := range a.offer.above {

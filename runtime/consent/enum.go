@@ -2,16 +2,6 @@ package consent
 
 import "github.com/ambit-tools/ambit/runtime/internal/enum"
 
-// A GrantCover says how much a standing grant covers.
-type GrantCover uint8
-
-// The covers, the narrowest first (SEMANTICS 5.3).
-const (
-	CoverExact GrantCover = iota // equal arguments
-	CoverArgs                    // arguments that meet predicates
-	CoverTool                    // every call of the tool
-)
-
 // A GrantLifetime says how long an approval lasts.
 type GrantLifetime uint8
 
@@ -20,16 +10,6 @@ const (
 	Once        GrantLifetime = iota // this call and no other
 	ForDuration                      // a grant that ends
 	ForSession                       // a grant that lasts as long as the session
-)
-
-// A Resolution is what becomes of an answer.
-type Resolution uint8
-
-// The resolutions. The zero value is the one that changes nothing.
-const (
-	Rejected Resolution = iota // not a valid answer: the request is as it was
-	Recorded                   // a valid one, and the quorum is not reached yet
-	Accepted                   // it settled the request
 )
 
 // A Rejection says why an answer was rejected.
@@ -114,10 +94,9 @@ const (
 )
 
 var (
-	coverNames      = [...]string{"exact", "args", "tool"}
-	lastingNames    = [...]string{"once", "duration", "session"}
-	resolutionNames = [...]string{"rejected", "recorded", "accepted"}
-	rejectionNames  = [...]string{
+	lastingNames = [...]string{"once", "duration", "session"}
+
+	rejectionNames = [...]string{
 		"", "unknown_request", "already_resolved", "expired", "not_permitted", "self_approval",
 		"changed", "grant_too_wide", "edit_not_allowed", "invalid_input", "journal_unavailable",
 	}
@@ -132,17 +111,6 @@ var (
 	}
 )
 
-// String returns exact, args or tool.
-func (c GrantCover) String() string { return enum.Name("cover", coverNames[:], c) }
-
-// MarshalText returns the name of c.
-func (c GrantCover) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
-
-// UnmarshalText sets c to the cover that text names.
-func (c *GrantCover) UnmarshalText(text []byte) error {
-	return enum.Parse("cover", coverNames[:], text, c)
-}
-
 // String returns once, duration or session.
 func (l GrantLifetime) String() string { return enum.Name("grant", lastingNames[:], l) }
 
@@ -152,17 +120,6 @@ func (l GrantLifetime) MarshalText() ([]byte, error) { return []byte(l.String())
 // UnmarshalText sets l to the value that text names.
 func (l *GrantLifetime) UnmarshalText(text []byte) error {
 	return enum.Parse("grant", lastingNames[:], text, l)
-}
-
-// String returns rejected, recorded or accepted.
-func (r Resolution) String() string { return enum.Name("resolution", resolutionNames[:], r) }
-
-// MarshalText returns the name of r.
-func (r Resolution) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
-
-// UnmarshalText sets r to the resolution that text names.
-func (r *Resolution) UnmarshalText(text []byte) error {
-	return enum.Parse("resolution", resolutionNames[:], text, r)
 }
 
 // String returns the name of r, such as not_permitted; that of NotRejected is empty.

@@ -2,6 +2,8 @@ package consent
 
 import (
 	"time"
+
+	"github.com/ambit-tools/ambit/runtime"
 )
 
 // An Event is one fact. A Book is what its events, applied in order, make of a
@@ -35,7 +37,7 @@ type Event struct {
 // that is approved is used, or ends otherwise, later.
 func (e *Event) Ends() (Status, bool) {
 	switch {
-	case e.Kind == EventAnswered && e.Result != nil && e.Result.Resolution == Accepted:
+	case e.Kind == EventAnswered && e.Result != nil && e.Result.Resolution == runtime.ResolutionAccepted:
 		return e.Result.Status, true
 	case e.Kind == EventExpired:
 		return StatusExpired, true
@@ -46,21 +48,23 @@ func (e *Event) Ends() (Status, bool) {
 }
 
 // rejects reports whether the event is about an answer or a revocation that changes nothing.
-func (e *Event) rejects() bool { return e.Result != nil && e.Result.Resolution == Rejected }
+func (e *Event) rejects() bool {
+	return e.Result != nil && e.Result.Resolution == runtime.ResolutionRejected
+}
 
 // A Result says what an answer does.
 type Result struct {
-	Resolution Resolution `json:"resolution"`
-	Rejection  Rejection  `json:"reason,omitzero"`
-	Detail     string     `json:"detail,omitempty"` // of InvalidInput: what is wrong with the terms of the grant, without their values; of TermsChanged: that it is the declaration
-	Approve    bool       `json:"approve"`
-	Offer      *Offer     `json:"offer,omitempty"`     // of a valid approval
-	Terms      *Terms     `json:"terms,omitempty"`     // of a valid approval that edits; nil: it leaves the terms as they are
-	Rewritten  bool       `json:"rewritten,omitempty"` // the policy changed what the approver wrote: the answer approves nothing
-	Status     Status     `json:"status,omitempty"`    // of the request afterwards
-	Missing    int        `json:"missing,omitempty"`
-	Granted    *Grant     `json:"granted,omitempty"` // the grant that it makes; nil: none
-	Entry      string     `json:"entry,omitempty"`   // of the approvers, the group that admitted a valid answer; empty: its id did
+	Resolution runtime.Resolution `json:"resolution"`
+	Rejection  Rejection          `json:"reason,omitzero"`
+	Detail     string             `json:"detail,omitempty"` // of InvalidInput: what is wrong with the terms of the grant, without their values; of TermsChanged: that it is the declaration
+	Approve    bool               `json:"approve"`
+	Offer      *Offer             `json:"offer,omitempty"`     // of a valid approval
+	Terms      *Terms             `json:"terms,omitempty"`     // of a valid approval that edits; nil: it leaves the terms as they are
+	Rewritten  bool               `json:"rewritten,omitempty"` // the policy changed what the approver wrote: the answer approves nothing
+	Status     Status             `json:"status,omitempty"`    // of the request afterwards
+	Missing    int                `json:"missing,omitempty"`
+	Granted    *Grant             `json:"granted,omitempty"` // the grant that it makes; nil: none
+	Entry      string             `json:"entry,omitempty"`   // of the approvers, the group that admitted a valid answer; empty: its id did
 }
 
 // A Rule is a rule that asks about calls of a tool.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
@@ -12,8 +13,8 @@ func Example() {
 	book := consent.NewBook([]byte("a key that is stored apart"))
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 
-	declared := &consent.Requirement{Approvers: []string{"alice", "bob"}, MaxCover: consent.CoverArgs}
-	asks := []consent.Ask{{ID: "large_sum", Message: "more than 100", MaxCover: consent.CoverArgs}}
+	declared := &consent.Requirement{Approvers: []string{"alice", "bob"}, MaxCover: runtime.CoverArgs}
+	asks := []runtime.Ask{{ID: "large_sum", Message: "more than 100", MaxCover: runtime.CoverArgs}}
 	requirement, err := consent.Merge(declared, asks...)
 	if err != nil {
 		fmt.Println(err) // no approver could consent: the call is denied
@@ -32,7 +33,7 @@ func Example() {
 	now = now.Add(time.Minute)
 	event = book.Decide(now, "q1", &consent.Answer{By: "alice", Approve: true, Offer: consent.Offer{
 		Lasting: consent.ForDuration, For: time.Hour,
-		Cover: consent.CoverArgs, Where: []consent.Predicate{{Member: "to", Op: consent.OpEqual, Value: []byte(`"a"`)}},
+		Cover: runtime.CoverArgs, Where: []consent.Predicate{{Member: "to", Op: consent.OpEqual, Value: []byte(`"a"`)}},
 	}})
 	fmt.Println(event.Result.Resolution, "until", event.Result.Granted.Expires.Format(time.TimeOnly), book.Apply(&event))
 

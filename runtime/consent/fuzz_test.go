@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
@@ -63,7 +64,7 @@ func FuzzArguments(f *testing.F) {
 		d := newDesk(t)
 		q := question(string(x), consent.Requirement{})
 		id := d.ask(0, q)
-		d.decide(1, id, consent.Answer{By: "alice", Approve: true, Offer: session(consent.CoverExact)})
+		d.decide(1, id, consent.Answer{By: "alice", Approve: true, Offer: session(runtime.CoverExact)})
 		formX, _ := wire.AppendCanonical(nil, x)
 		formY, _ := wire.AppendCanonical(nil, y)
 		r, _ := d.book.Request(id)
@@ -93,8 +94,8 @@ func FuzzPredicate(f *testing.F) {
 		d := newDesk(t)
 		p := consent.Predicate{Member: member, Op: consent.Op(op), Value: value}
 		q := question(string(raw), widest())
-		r := d.decide(1, d.ask(0, q), consent.Answer{By: "alice", Approve: true, Offer: session(consent.CoverArgs, p)})
-		if r.Resolution == consent.Accepted && d.matches(2, q) && p.Op == consent.OpGreater {
+		r := d.decide(1, d.ask(0, q), consent.Answer{By: "alice", Approve: true, Offer: session(runtime.CoverArgs, p)})
+		if r.Resolution == runtime.ResolutionAccepted && d.matches(2, q) && p.Op == consent.OpGreater {
 			q.Call.Args = wire.Raw(fmt.Sprintf(`{"x":%s}`, raw))
 			d.matches(2, q)
 		}

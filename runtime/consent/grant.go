@@ -4,32 +4,34 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/ambit-tools/ambit/runtime"
 )
 
 // A Grant is a standing consent. It answers what rules ask; every other check of a
 // call still applies. What a Book returns of it is shared and must not be changed.
 type Grant struct {
-	ID        string      `json:"id"` // that of the request
-	CallID    string      `json:"call"`
-	Tool      string      `json:"tool"`
-	Pin       string      `json:"pin"`
-	Session   string      `json:"session"`
-	Principal string      `json:"principal"`
-	Agent     string      `json:"agent,omitempty"`
-	Cover     GrantCover  `json:"cover"`
-	Args      Digest      `json:"args_digest,omitzero"` // CoverExact: of the arguments, keyed
-	Where     []Predicate `json:"where,omitempty"`      // CoverArgs: all of them must be met
-	Created   time.Time   `json:"created"`
-	Expires   time.Time   `json:"expires,omitzero"` // the first instant that is too late; zero: with the session
-	Grantors  []string    `json:"grantors"`
-	Entries   []string    `json:"entries,omitempty"` // by grantor, the group that admitted it, empty where its id did; nil: all did so by their ids
-	Reason    string      `json:"reason,omitempty"`  // what they said
-	Rules     []string    `json:"rules"`             // that asked, and still exist; without any the grant has ended
-	Bound     []Digest    `json:"bound,omitempty"`   // of the values that the rules were bound to
-	Revision  string      `json:"revision"`          // of the policy that asked
-	Uses      int         `json:"uses"`              // calls that were started by it
-	Revoked   time.Time   `json:"revoked,omitzero"`
-	RevokedBy string      `json:"revoked_by,omitempty"`
+	ID        string             `json:"id"` // that of the request
+	CallID    string             `json:"call"`
+	Tool      string             `json:"tool"`
+	Pin       string             `json:"pin"`
+	Session   string             `json:"session"`
+	Principal string             `json:"principal"`
+	Agent     string             `json:"agent,omitempty"`
+	Cover     runtime.GrantCover `json:"cover"`
+	Args      Digest             `json:"args_digest,omitzero"` // CoverExact: of the arguments, keyed
+	Where     []Predicate        `json:"where,omitempty"`      // CoverArgs: all of them must be met
+	Created   time.Time          `json:"created"`
+	Expires   time.Time          `json:"expires,omitzero"` // the first instant that is too late; zero: with the session
+	Grantors  []string           `json:"grantors"`
+	Entries   []string           `json:"entries,omitempty"` // by grantor, the group that admitted it, empty where its id did; nil: all did so by their ids
+	Reason    string             `json:"reason,omitempty"`  // what they said
+	Rules     []string           `json:"rules"`             // that asked, and still exist; without any the grant has ended
+	Bound     []Digest           `json:"bound,omitempty"`   // of the values that the rules were bound to
+	Revision  string             `json:"revision"`          // of the policy that asked
+	Uses      int                `json:"uses"`              // calls that were started by it
+	Revoked   time.Time          `json:"revoked,omitzero"`
+	RevokedBy string             `json:"revoked_by,omitempty"`
 }
 
 // Live reports whether g can answer anything at an instant (SEMANTICS 5.3 and 5.7).
@@ -40,7 +42,7 @@ func (g *Grant) Live(at time.Time) bool {
 // Never returns why g answers no call, whatever its arguments: an earlier version has recorded it, and no new grant has such a
 // condition (SEMANTICS 5.3.13). It is nil where g may answer some.
 func (g *Grant) Never() error {
-	if g.Cover != CoverArgs {
+	if g.Cover != runtime.CoverArgs {
 		return nil
 	}
 	for i := range g.Where {
@@ -63,7 +65,7 @@ func (g *Grant) groupsOf(grantor int) []string {
 }
 
 // width returns how much g covers.
-func (g *Grant) width() GrantCover {
+func (g *Grant) width() runtime.GrantCover {
 	o := Offer{Lasting: ForSession, Cover: g.Cover, Where: g.Where}
 	return o.width()
 }
@@ -101,7 +103,7 @@ func (b *Book) put(g *grant) {
 		s = &shelf{exact: map[Digest][]*grant{}}
 		b.shelves[key] = s
 	}
-	if g.Cover == CoverExact {
+	if g.Cover == runtime.CoverExact {
 		s.exact[g.Args] = append(s.exact[g.Args], g)
 	} else {
 		s.wider = append(s.wider, g)
@@ -140,7 +142,7 @@ func grantOf(r *Request, votes []Vote, at time.Time) *Grant {
 		Cover: o.Cover, Where: o.Where, Created: at, Rules: r.Rules(), Revision: r.Revision,
 		Reason: votes[len(votes)-1].Message,
 	}
-	if o.Cover == CoverExact {
+	if o.Cover == runtime.CoverExact {
 		g.Args = r.ArgsDigest
 	}
 	for i := range r.Reasons {
@@ -201,9 +203,9 @@ func (a *attempt) answeredBy(g *grant) bool {
 // covers reports whether g covers the arguments (SEMANTICS 5.3).
 func (a *attempt) covers(g *grant) bool {
 	switch g.Cover {
-	case CoverTool:
+	case runtime.CoverTool:
 		return true
-	case CoverArgs:
+	case runtime.CoverArgs:
 		return !slices.ContainsFunc(g.where, func(m matcher) bool { return !m.answers(a.Call.Args) })
 	}
 	return g.Args == a.args

@@ -7,12 +7,13 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
 func widest() consent.Requirement {
-	return consent.Requirement{MaxCover: consent.CoverTool, Timeout: 100 * time.Second}
+	return consent.Requirement{MaxCover: runtime.CoverTool, Timeout: 100 * time.Second}
 }
 
 // granted returns a desk at which alice has answered a question with an offer.
@@ -21,7 +22,7 @@ func granted(t *testing.T, args string, o consent.Offer) *desk {
 	d := newDesk(t)
 	id := d.ask(0, question(args, widest()))
 	r := d.decide(30, id, consent.Answer{By: "alice", Approve: true, Message: "fine", Offer: o})
-	require.Equal(t, consent.Accepted, r.Resolution)
+	require.Equal(t, runtime.ResolutionAccepted, r.Resolution)
 	return d
 }
 
@@ -37,7 +38,7 @@ func TestGrantForADurationCountsFromTheApprovalAndIsInvalidAtTheEndInstant(t *te
 
 // SEMANTICS 5.3.4, 5.3.9
 func TestGrantForASessionHasNoEnd(t *testing.T) {
-	d := granted(t, `{"to":"a"}`, session(consent.CoverExact))
+	d := granted(t, `{"to":"a"}`, session(runtime.CoverExact))
 	q := question(`{"to":"a"}`, widest())
 	q.Call.Run = "r2"
 	assert.True(t, d.matches(1e9, q))
@@ -47,9 +48,9 @@ func TestGrantForASessionHasNoEnd(t *testing.T) {
 func TestOnceIgnoresTheCoverAndLeavesNoGrant(t *testing.T) {
 	d := newDesk(t)
 	q := question(`{}`, approvers("alice")) // exact at most
-	once := consent.Offer{Cover: consent.CoverTool, For: time.Hour, Where: []consent.Predicate{where("", consent.OpEqual, "!")}}
+	once := consent.Offer{Cover: runtime.CoverTool, For: time.Hour, Where: []consent.Predicate{where("", consent.OpEqual, "!")}}
 	r := d.decide(1, d.ask(0, q), consent.Answer{By: "alice", Approve: true, Offer: once})
-	assert.Equal(t, consent.Accepted, r.Resolution)
+	assert.Equal(t, runtime.ResolutionAccepted, r.Resolution)
 	assert.Nil(t, r.Granted)
 	assert.Equal(t, consent.Offer{}, *r.Offer)
 	assert.Empty(t, d.book.Grants())
@@ -57,18 +58,18 @@ func TestOnceIgnoresTheCoverAndLeavesNoGrant(t *testing.T) {
 }
 
 func TestTermsWithoutEffectAreNotStored(t *testing.T) {
-	o := session(consent.CoverExact, where("", consent.OpEqual, "!"))
+	o := session(runtime.CoverExact, where("", consent.OpEqual, "!"))
 	o.For = time.Hour
 	d := newDesk(t)
 	r := d.decide(1, d.ask(0, question(`{}`, widest())), consent.Answer{By: "alice", Approve: true, Offer: o})
-	assert.Equal(t, consent.Accepted, r.Resolution)
-	assert.Equal(t, session(consent.CoverExact), *r.Offer)
+	assert.Equal(t, runtime.ResolutionAccepted, r.Resolution)
+	assert.Equal(t, session(runtime.CoverExact), *r.Offer)
 	assert.Empty(t, r.Granted.Expires)
 }
 
 // SEMANTICS 5.3.5
 func TestCoverExactIsEqualArguments(t *testing.T) {
-	d := granted(t, `{"to":"a","n":1}`, session(consent.CoverExact))
+	d := granted(t, `{"to":"a","n":1}`, session(runtime.CoverExact))
 	assert.True(t, d.matches(31, question(`{"n":1.0,"to":"a"}`, widest())))
 	assert.False(t, d.matches(31, question(`{"n":2,"to":"a"}`, widest())))
 	assert.False(t, d.matches(31, question(`{"n":1,"to":"a","x":null}`, widest())))
@@ -149,11 +150,11 @@ func TestCoverArgsIsPredicatesThatAreAllMet(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			if tc.reject {
 				d := newDesk(t)
-				a := consent.Answer{By: "alice", Approve: true, Offer: session(consent.CoverArgs, tc.where...)}
+				a := consent.Answer{By: "alice", Approve: true, Offer: session(runtime.CoverArgs, tc.where...)}
 				d.rejected(consent.InvalidInput, d.decide(1, d.ask(0, question(`{}`, widest())), a))
 				return
 			}
-			d := granted(t, `{}`, session(consent.CoverArgs, tc.where...))
+			d := granted(t, `{}`, session(runtime.CoverArgs, tc.where...))
 			for _, args := range tc.yes {
 				assert.True(t, d.matches(31, question(args, widest())), args)
 			}
@@ -166,13 +167,13 @@ func TestCoverArgsIsPredicatesThatAreAllMet(t *testing.T) {
 
 // SEMANTICS 5.3.7, 5.3.9
 func TestCoverToolIsEveryCallOfTheTool(t *testing.T) {
-	d := granted(t, `{}`, session(consent.CoverTool))
+	d := granted(t, `{}`, session(runtime.CoverTool))
 	assert.True(t, d.matches(31, question(`{"anything":1}`, widest())))
 }
 
 // SEMANTICS 1.1.1, 4.21.2
 func TestGrantIsOfItsToolSessionPrincipalAgentAndDeclaration(t *testing.T) {
-	d := granted(t, `{}`, session(consent.CoverTool))
+	d := granted(t, `{}`, session(runtime.CoverTool))
 	for name, change := range map[string]func(*consent.Call){
 		"tool": func(c *consent.Call) { c.Tool = "x" }, "session": func(c *consent.Call) { c.Session = "x" },
 		"principal": func(c *consent.Call) { c.Principal = "x" }, "sub-agent": func(c *consent.Call) { c.Agent = "x" },
@@ -188,23 +189,23 @@ func TestGrantIsOfItsToolSessionPrincipalAgentAndDeclaration(t *testing.T) {
 
 // SEMANTICS 5.3.8
 func TestDeclarationCapsTheCover(t *testing.T) {
-	args := session(consent.CoverArgs, where("to", consent.OpEqual, `"a"`))
-	offers := []consent.Offer{session(consent.CoverExact), args, session(consent.CoverTool)}
-	for limit := range consent.CoverTool + 1 {
+	args := session(runtime.CoverArgs, where("to", consent.OpEqual, `"a"`))
+	offers := []consent.Offer{session(runtime.CoverExact), args, session(runtime.CoverTool)}
+	for limit := range runtime.CoverTool + 1 {
 		for cover, o := range offers {
 			d := newDesk(t)
 			r := d.decide(1, d.ask(0, question(`{}`, consent.Requirement{MaxCover: limit})), consent.Answer{By: "alice", Approve: true, Offer: o})
-			if consent.GrantCover(cover) > limit {
+			if runtime.GrantCover(cover) > limit {
 				d.rejected(consent.GrantTooWide, r)
 			} else {
-				assert.Equal(t, consent.Accepted, r.Resolution)
+				assert.Equal(t, runtime.ResolutionAccepted, r.Resolution)
 			}
 		}
 	}
 	d := newDesk(t)
-	id := d.ask(0, question(`{}`, consent.Requirement{MaxCover: consent.CoverArgs}))
-	d.rejected(consent.GrantTooWide, d.decide(1, id, consent.Answer{By: "alice", Approve: true, Offer: session(consent.CoverArgs)}))
-	d.rejected(consent.GrantTooWide, d.decide(1, id, consent.Answer{By: "alice", Approve: true, Offer: session(consent.CoverTool + 1)}))
+	id := d.ask(0, question(`{}`, consent.Requirement{MaxCover: runtime.CoverArgs}))
+	d.rejected(consent.GrantTooWide, d.decide(1, id, consent.Answer{By: "alice", Approve: true, Offer: session(runtime.CoverArgs)}))
+	d.rejected(consent.GrantTooWide, d.decide(1, id, consent.Answer{By: "alice", Approve: true, Offer: session(runtime.CoverTool + 1)}))
 	d.rejected(consent.InvalidInput, d.decide(1, id, consent.Answer{By: "alice", Approve: true, Offer: consent.Offer{Lasting: consent.ForSession + 1}}))
 	d.rejected(consent.InvalidInput, d.decide(1, id, consent.Answer{By: "alice", Approve: true, Offer: lasting(0)}))
 }
@@ -219,7 +220,7 @@ func TestGrantCarriesItsFieldsAndIsShownBeforeItIsStored(t *testing.T) {
 	r, _ := d.book.Request(id)
 	want := &consent.Grant{
 		ID: id, CallID: "c1", Tool: "transfer", Pin: "pin-1", Session: "s1", Principal: "agent",
-		Cover: consent.CoverExact, Args: r.ArgsDigest, Created: after(30), Expires: after(90),
+		Cover: runtime.CoverExact, Args: r.ArgsDigest, Created: after(30), Expires: after(90),
 		Grantors: []string{"alice"}, Reason: "fine", Rules: []string{"declared"}, Revision: "v1",
 	}
 	assert.Equal(t, want, e.Result.Granted)
@@ -248,7 +249,7 @@ func TestRevokedGrantAnswersNothing(t *testing.T) {
 	d.rejected(consent.RequestExpired, d.apply(d.book.Revoke(after(90), "q1", "bob", "")).Result)
 	assert.True(t, d.matches(32, q))
 	e := d.apply(d.book.Revoke(after(33), "q1", "bob", "gone"))
-	assert.Equal(t, consent.Accepted, e.Result.Resolution)
+	assert.Equal(t, runtime.ResolutionAccepted, e.Result.Resolution)
 	assert.Equal(t, "c1", e.Call)
 	assert.False(t, d.matches(34, q))
 	_, err := d.book.UseGrant(after(34), "q1", q)
@@ -263,7 +264,7 @@ func TestGrantsDieWithTheRuleThatAsked(t *testing.T) {
 	d := newDesk(t)
 	q := question(`{}`, widest())
 	q.Reasons = []consent.Reason{{Code: "large"}, {Code: "night"}}
-	d.decide(1, d.ask(0, q), consent.Answer{By: "alice", Approve: true, Offer: session(consent.CoverTool)})
+	d.decide(1, d.ask(0, q), consent.Answer{By: "alice", Approve: true, Offer: session(runtime.CoverTool)})
 	one := question(`{}`, widest())
 	one.Reasons = q.Reasons[:1]
 	one.Call.Revision = "v2"
@@ -294,15 +295,15 @@ func TestGrantsDieWithTheRuleThatAsked(t *testing.T) {
 
 // SEMANTICS 5.3.8
 func TestGrantAnswersNothingThatItsGiversCouldNotAnswerNow(t *testing.T) {
-	d := granted(t, `{}`, session(consent.CoverTool))
+	d := granted(t, `{}`, session(runtime.CoverTool))
 	for name, m := range map[string]consent.Requirement{
-		"other approvers": {MaxCover: consent.CoverTool, Approvers: []string{"cfo"}},
-		"more approvers":  {MaxCover: consent.CoverTool, Quorum: 2},
-		"narrower cover":  {MaxCover: consent.CoverArgs},
+		"other approvers": {MaxCover: runtime.CoverTool, Approvers: []string{"cfo"}},
+		"more approvers":  {MaxCover: runtime.CoverTool, Quorum: 2},
+		"narrower cover":  {MaxCover: runtime.CoverArgs},
 	} {
 		assert.False(t, d.matches(31, question(`{}`, m)), name)
 	}
-	q := question(`{}`, consent.Requirement{MaxCover: consent.CoverTool, Approvers: []string{"alice", "cfo"}})
+	q := question(`{}`, consent.Requirement{MaxCover: runtime.CoverTool, Approvers: []string{"alice", "cfo"}})
 	assert.True(t, d.matches(31, q))
 }
 
@@ -315,13 +316,13 @@ func TestGrantOfAQuorumIsWhatEachOfItHasOffered(t *testing.T) {
 		a, b consent.Offer
 		want consent.Offer
 	}{
-		{"once", consent.Offer{}, session(consent.CoverTool), consent.Offer{}},
+		{"once", consent.Offer{}, session(runtime.CoverTool), consent.Offer{}},
 		{"the shorter", hour, minute, minute},
-		{"a duration", session(consent.CoverExact), minute, minute},
-		{"the narrower", session(consent.CoverTool), session(consent.CoverExact), session(consent.CoverExact)},
-		{"all predicates", session(consent.CoverArgs, prefix), session(consent.CoverArgs, sum), session(consent.CoverArgs, prefix, sum)},
-		{"those there are", session(consent.CoverTool), session(consent.CoverArgs, sum), session(consent.CoverArgs, sum)},
-		{"none for exact", session(consent.CoverArgs, prefix), session(consent.CoverExact), session(consent.CoverExact)},
+		{"a duration", session(runtime.CoverExact), minute, minute},
+		{"the narrower", session(runtime.CoverTool), session(runtime.CoverExact), session(runtime.CoverExact)},
+		{"all predicates", session(runtime.CoverArgs, prefix), session(runtime.CoverArgs, sum), session(runtime.CoverArgs, prefix, sum)},
+		{"those there are", session(runtime.CoverTool), session(runtime.CoverArgs, sum), session(runtime.CoverArgs, sum)},
+		{"none for exact", session(runtime.CoverArgs, prefix), session(runtime.CoverExact), session(runtime.CoverExact)},
 	} {
 		for _, order := range [][2]consent.Offer{{tc.a, tc.b}, {tc.b, tc.a}} {
 			d := newDesk(t)
@@ -352,7 +353,7 @@ func TestGrantOfAnEditCoversWhatWasEdited(t *testing.T) {
 	m := consent.Requirement{AllowEdit: true}
 	q := question(`{"sum":9}`, m)
 	edit := edited(q, `{"sum":5}`, m)
-	d.decide(1, d.ask(0, q), consent.Answer{By: "bob", Approve: true, Offer: session(consent.CoverExact), Edit: edit})
+	d.decide(1, d.ask(0, q), consent.Answer{By: "bob", Approve: true, Offer: session(runtime.CoverExact), Edit: edit})
 	assert.False(t, d.matches(2, q))
 	q.Call.Args = wire.Raw(`{"sum":5}`)
 	assert.True(t, d.matches(2, q))
@@ -379,7 +380,7 @@ func TestAGrantLastsNoLongerThanDeclared(t *testing.T) {
 		d.rejected(consent.GrantTooWide, d.decide(1, id, edited))
 		assert.Equal(t, consent.StatusOpen, d.status(id))
 		got := d.decide(2, id, offer(most))
-		require.Equal(t, consent.Accepted, got.Resolution)
+		require.Equal(t, runtime.ResolutionAccepted, got.Resolution)
 		assert.Equal(t, after(2).Add(most), got.Granted.Expires)
 	}
 }
@@ -394,7 +395,7 @@ func TestEndOfASessionEndsRequestsAndGrants(t *testing.T) {
 	q := question(`{"n":2}`, approvers("bob"))
 	q.Call.ID = "c2"
 	approved := d.ask(2, q)
-	require.Equal(t, consent.Accepted, d.approve(3, approved, "bob").Resolution)
+	require.Equal(t, runtime.ResolutionAccepted, d.approve(3, approved, "bob").Resolution)
 	q.Call.ID = "c3"
 	open := d.ask(4, q)
 
@@ -420,7 +421,7 @@ func TestEndOfASessionEndsRequestsAndGrants(t *testing.T) {
 func TestEndOfASessionRevokesRetiredGrants(t *testing.T) {
 	d := newDesk(t)
 	q := question(`{}`, widest())
-	d.decide(1, d.ask(0, q), consent.Answer{By: "alice", Approve: true, Offer: session(consent.CoverExact)})
+	d.decide(1, d.ask(0, q), consent.Answer{By: "alice", Approve: true, Offer: session(runtime.CoverExact)})
 	d.decide(1, d.ask(0, q), consent.Answer{By: "alice", Approve: true, Offer: lasting(50)})
 	retired, some := d.book.Retire(after(2), func(consent.Rule) bool { return false })
 	require.True(t, some)

@@ -4,6 +4,8 @@ import (
 	"maps"
 	"slices"
 	"time"
+
+	"github.com/ambit-tools/ambit/runtime"
 )
 
 // UseGrant makes the event that a call is started by a grant, immediately before
@@ -41,7 +43,7 @@ func (b *Book) Revoke(at time.Time, id, by, reason string) Event {
 	case by == "":
 		e.Result.Rejection = NotPermitted
 	default:
-		e.Result.Resolution = Accepted
+		e.Result.Resolution = runtime.ResolutionAccepted
 	}
 	if g != nil {
 		e.Call = g.CallID
@@ -62,7 +64,7 @@ func (b *Book) End(at time.Time) []Event {
 	for _, g := range b.granted() {
 		if g.Revoked.IsZero() && (g.Expires.IsZero() || at.Before(g.Expires)) {
 			e := b.event(EventRevoked, at)
-			e.Grant, e.Call, e.Message, e.Result = g.ID, g.CallID, "the session has ended", &Result{Resolution: Accepted}
+			e.Grant, e.Call, e.Message, e.Result = g.ID, g.CallID, "the session has ended", &Result{Resolution: runtime.ResolutionAccepted}
 			events = append(events, e)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
@@ -93,7 +94,7 @@ func (d *desk) status(id string) consent.Status {
 }
 
 // session, args and tool are offers.
-func session(c consent.GrantCover, where ...consent.Predicate) consent.Offer {
+func session(c runtime.GrantCover, where ...consent.Predicate) consent.Offer {
 	return consent.Offer{Lasting: consent.ForSession, Cover: c, Where: where}
 }
 
@@ -113,7 +114,7 @@ func (d *desk) matches(at float64, q *consent.Question) bool {
 // rejected is the result of an answer that was rejected for a reason.
 func (d *desk) rejected(why consent.Rejection, r *consent.Result) {
 	d.t.Helper()
-	require.Equal(d.t, consent.Rejected, r.Resolution)
+	require.Equal(d.t, runtime.ResolutionRejected, r.Resolution)
 	require.Equal(d.t, why, r.Rejection)
 }
 

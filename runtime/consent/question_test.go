@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
@@ -16,8 +17,8 @@ import (
 // asked is a question of two rules, with a condition.
 func asked() *consent.Question {
 	q := question(`{"to":"a"}`, approvers("alice", "bob"))
-	q.Reasons = consent.Reasons([]consent.Ask{
-		{ID: "large", Message: "more than 100", Approvers: []string{"alice", "bob"}, Quorum: 1, MaxCover: consent.CoverArgs, At: "money.rego:7"},
+	q.Reasons = consent.Reasons([]runtime.Ask{
+		{ID: "large", Message: "more than 100", Approvers: []string{"alice", "bob"}, Quorum: 1, MaxCover: runtime.CoverArgs, At: "money.rego:7"},
 		{ID: "abroad", Message: "leaves the country", Timeout: time.Minute, At: "money.rego:12", Bound: wire.Raw(`{"rate":1,"country":"NZ"}`)},
 	})
 	q.Obligations = []consent.Obligation{{Code: "notify", Args: []byte(`{"who":"desk"}`)}, {Code: "notify", Args: []byte(`{"who":"audit"}`)}}
@@ -61,7 +62,7 @@ func TestWhatIsAQuestion(t *testing.T) {
 		"another approver": {func(q *consent.Question) { q.Reasons[0].Approvers = []string{"alice", "carol"} }, false},
 		"no approvers":     {func(q *consent.Question) { q.Reasons[0].Approvers = nil }, false},
 		"a higher quorum":  {func(q *consent.Question) { q.Reasons[0].Quorum = 2 }, false},
-		"a wider cover":    {func(q *consent.Question) { q.Reasons[0].MaxCover = consent.CoverTool }, false},
+		"a wider cover":    {func(q *consent.Question) { q.Reasons[0].MaxCover = runtime.CoverTool }, false},
 		"another duty":     {func(q *consent.Question) { q.Obligations[0].Code = "redact_output" }, false},
 		"other args":       {func(q *consent.Question) { q.Obligations[0].Args = []byte(`{"who":"boss"}`) }, false},
 		"one duty less":    {func(q *consent.Question) { q.Obligations = q.Obligations[:1] }, false},
@@ -94,7 +95,7 @@ func TestEditIsBoundToTheQuestionAboutIt(t *testing.T) {
 	id := d.ask(0, old)
 	now := question(`{"n":2}`, requirement)
 	now.Call.Revision, now.Reasons[0].Message, now.Reasons[0].Approvers = "v2", "Transfer less money", []string{"alice"}
-	require.Equal(t, consent.Accepted, d.decide(1, id, consent.Answer{By: "alice", Approve: true, Edit: &consent.Edit{Question: *now}}).Resolution)
+	require.Equal(t, runtime.ResolutionAccepted, d.decide(1, id, consent.Answer{By: "alice", Approve: true, Edit: &consent.Edit{Question: *now}}).Resolution)
 	r, _ := d.book.Request(id)
 	assert.Equal(t, "v2", r.Revision, "the revision that asks about the edit")
 	assert.Equal(t, now.Reasons, r.Reasons)
@@ -163,9 +164,9 @@ func TestRecordedRequestsHold(t *testing.T) {
 func TestGrantHoldsForBoundValues(t *testing.T) {
 	d := newDesk(t)
 	q := asked()
-	q.Requirement.MaxCover = consent.CoverTool
+	q.Requirement.MaxCover = runtime.CoverTool
 	id := d.ask(0, q)
-	res := d.decide(1, id, consent.Answer{By: "alice", Approve: true, Offer: session(consent.CoverTool)})
+	res := d.decide(1, id, consent.Answer{By: "alice", Approve: true, Offer: session(runtime.CoverTool)})
 	require.NotNil(t, res.Granted)
 	next := *q
 	next.Reasons = asked().Reasons

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
@@ -32,12 +33,12 @@ type Preview struct {
 
 // A Reason is what one rule asks, and why.
 type Reason struct {
-	Code      string     `json:"code"` // the rule
-	Message   string     `json:"message,omitempty"`
-	Approvers []string   `json:"approvers,omitempty"` // of this rule alone
-	Quorum    int        `json:"quorum,omitempty"`    // of this rule alone
-	MaxCover  GrantCover `json:"max_cover,omitzero"`  // of this rule alone
-	At        string     `json:"at,omitempty"`        // file:line of the rule; no part of the question
+	Code      string             `json:"code"` // the rule
+	Message   string             `json:"message,omitempty"`
+	Approvers []string           `json:"approvers,omitempty"` // of this rule alone
+	Quorum    int                `json:"quorum,omitempty"`    // of this rule alone
+	MaxCover  runtime.GrantCover `json:"max_cover,omitzero"`  // of this rule alone
+	At        string             `json:"at,omitempty"`        // file:line of the rule; no part of the question
 
 	// Bound is a JSON object of values that the rule wants the approval to hold for. Message may vary between the question
 	// and the start of the call, Bound may not.
@@ -51,7 +52,7 @@ type Obligation struct {
 }
 
 // Reasons returns the reasons of asks.
-func Reasons(asks []Ask) []Reason {
+func Reasons(asks []runtime.Ask) []Reason {
 	reasons := make([]Reason, len(asks))
 	for i, a := range asks {
 		reasons[i] = Reason{
@@ -147,10 +148,10 @@ type Vote struct {
 
 // An Offer says what an approver grants beyond this call.
 type Offer struct {
-	Lasting GrantLifetime `json:"lasting"`
-	For     time.Duration `json:"for_ns,omitempty"`
-	Cover   GrantCover    `json:"cover"` // without effect for Once
-	Where   []Predicate   `json:"where,omitempty"`
+	Lasting GrantLifetime      `json:"lasting"`
+	For     time.Duration      `json:"for_ns,omitempty"`
+	Cover   runtime.GrantCover `json:"cover"` // without effect for Once
+	Where   []Predicate        `json:"where,omitempty"`
 }
 
 // Rules returns the rules that asked.
@@ -185,7 +186,7 @@ func narrowest(votes []Vote) Offer {
 		o.Cover = min(o.Cover, next.Cover)
 		where = append(where, next.predicates()...)
 	}
-	if o.Where = nil; o.Cover == CoverArgs {
+	if o.Where = nil; o.Cover == runtime.CoverArgs {
 		o.Where = where
 	}
 	return o
@@ -193,7 +194,7 @@ func narrowest(votes []Vote) Offer {
 
 // predicates returns the predicates that have an effect.
 func (o *Offer) predicates() []Predicate {
-	if o.Cover != CoverArgs {
+	if o.Cover != runtime.CoverArgs {
 		return nil
 	}
 	return o.Where
@@ -201,12 +202,12 @@ func (o *Offer) predicates() []Predicate {
 
 // width returns how much o covers: an empty list of predicates covers every call, and so does an empty
 // prefix but for calls without a text there (SEMANTICS 5.3.8).
-func (o *Offer) width() GrantCover {
+func (o *Offer) width() runtime.GrantCover {
 	switch {
 	case o.Lasting == Once:
-		return CoverExact
-	case o.Cover == CoverArgs && (len(o.Where) == 0 || slices.ContainsFunc(o.Where, func(p Predicate) bool { return p.any() })):
-		return CoverTool
+		return runtime.CoverExact
+	case o.Cover == runtime.CoverArgs && (len(o.Where) == 0 || slices.ContainsFunc(o.Where, func(p Predicate) bool { return p.any() })):
+		return runtime.CoverTool
 	}
 	return o.Cover
 }

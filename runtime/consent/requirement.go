@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ambit-tools/ambit/runtime/wire"
+	"github.com/ambit-tools/ambit/runtime"
 )
 
 // DefaultTimeout is how long a request lives when nothing says otherwise.
@@ -29,26 +29,13 @@ var (
 
 // A Requirement says who must agree, how soon, and how far the agreement may reach.
 type Requirement struct {
-	Approvers []string      `json:"approvers,omitempty"` // ids and groups, such as group:finance; empty: any id but the principal
-	Quorum    int           `json:"quorum"`              // distinct ids
-	Timeout   time.Duration `json:"timeout_ns"`
-	MaxCover  GrantCover    `json:"max_cover"`
-	MaxFor    time.Duration `json:"max_for_ns"` // of a grant for a duration
-	AllowEdit bool          `json:"allow_edit,omitempty"`
-	AllowSelf bool          `json:"allow_self,omitempty"` // the principal may be an approver too
-}
-
-// An Ask is what one rule wants. A field that is zero wants nothing, but for
-// MaxCover: a rule that says nothing of grants allows the narrowest.
-type Ask struct {
-	ID        string
-	Message   string
-	Approvers []string
-	Quorum    int
-	Timeout   time.Duration
-	MaxCover  GrantCover
-	At        string // file:line of the rule
-	Bound     wire.Raw
+	Approvers []string           `json:"approvers,omitempty"` // ids and groups, such as group:finance; empty: any id but the principal
+	Quorum    int                `json:"quorum"`              // distinct ids
+	Timeout   time.Duration      `json:"timeout_ns"`
+	MaxCover  runtime.GrantCover `json:"max_cover"`
+	MaxFor    time.Duration      `json:"max_for_ns"` // of a grant for a duration
+	AllowEdit bool               `json:"allow_edit,omitempty"`
+	AllowSelf bool               `json:"allow_self,omitempty"` // the principal may be an approver too
 }
 
 // Merge returns the requirement that satisfies the declaration and every ask:
@@ -56,7 +43,7 @@ type Ask struct {
 // the narrowest cover. Edits, self-approval and how long a grant may last are the
 // declaration's alone. A tool that declares no consent allows what a zero Requirement
 // does (SEMANTICS 5.3 and 8.1).
-func Merge(declared *Requirement, asks ...Ask) (Requirement, error) {
+func Merge(declared *Requirement, asks ...runtime.Ask) (Requirement, error) {
 	var m Requirement
 	if declared != nil {
 		m = *declared
@@ -167,7 +154,7 @@ const groupPrefix = "group:"
 func isGroup(entry string) bool { return strings.HasPrefix(entry, groupPrefix) }
 
 // Covers lists what a standing grant may cover, the narrowest first.
-func (m *Requirement) Covers() []GrantCover {
-	covers := []GrantCover{CoverExact, CoverArgs, CoverTool}
+func (m *Requirement) Covers() []runtime.GrantCover {
+	covers := []runtime.GrantCover{runtime.CoverExact, runtime.CoverArgs, runtime.CoverTool}
 	return covers[:min(int(m.MaxCover), len(covers)-1)+1]
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
@@ -66,7 +67,7 @@ func TestDigestThatIsShownIsNotThatOfTheArguments(t *testing.T) {
 	assert.Regexp(t, `^"\(sensitive: 1 characters, [0-9a-f]{16}\)"$`, string(r.Args))
 	assert.NotContains(t, string(r.Args), r.ArgsDigest.String()[:16])
 	whatever := where("to", consent.OpEqual, `"a"`)
-	d.rejected(consent.InvalidInput, d.decide(1, r.ID, consent.Answer{By: "alice", Approve: true, Offer: session(consent.CoverArgs, whatever)}))
+	d.rejected(consent.InvalidInput, d.decide(1, r.ID, consent.Answer{By: "alice", Approve: true, Offer: session(runtime.CoverArgs, whatever)}))
 }
 
 // allSecret is a sensitive text.
@@ -106,7 +107,7 @@ func TestSensitivePartsAreMaskedWhereverTheyAre(t *testing.T) {
 // SEMANTICS 5.9.3
 func TestSensitiveValuesNeverEnterEvents(t *testing.T) {
 	d := newDesk(t)
-	q := question(`{}`, consent.Requirement{MaxCover: consent.CoverTool, AllowEdit: true, Quorum: 2})
+	q := question(`{}`, consent.Requirement{MaxCover: runtime.CoverTool, AllowEdit: true, Quorum: 2})
 	q.Call.Args = secretCall()
 	id := d.ask(0, q)
 	r, _ := d.book.Request(id)
@@ -115,7 +116,7 @@ func TestSensitiveValuesNeverEnterEvents(t *testing.T) {
 	edit := secretCall()
 	edit.Token = "swordfish"
 	next.Call.Args = edit
-	offer := session(consent.CoverExact)
+	offer := session(runtime.CoverExact)
 	d.decide(1, id, consent.Answer{By: "alice", Approve: true, Offer: offer, Edit: &consent.Edit{Question: next}})
 	edited, _ := d.book.Request(id)
 	d.decide(2, id, consent.Answer{By: "bob", Approve: true, Offer: offer, Binding: edited.Binding})
@@ -139,35 +140,35 @@ func TestPredicateCannotNameWhatIsSensitive(t *testing.T) {
 	for _, p := range []consent.Predicate{
 		where("token", consent.OpEqual, `"hünter2"`), where("/keys/k/0", consent.OpEqual, `1`), where("/pin", consent.OpGreater, `1`),
 	} {
-		d.rejected(consent.InvalidInput, d.decide(1, id, consent.Answer{By: "alice", Approve: true, Offer: session(consent.CoverArgs, p)}))
+		d.rejected(consent.InvalidInput, d.decide(1, id, consent.Answer{By: "alice", Approve: true, Offer: session(runtime.CoverArgs, p)}))
 	}
 	to := where("to", consent.OpPrefix, `"a"`)
-	assert.Equal(t, consent.Accepted, d.decide(1, id, consent.Answer{By: "alice", Approve: true, Offer: session(consent.CoverArgs, to)}).Resolution)
+	assert.Equal(t, runtime.ResolutionAccepted, d.decide(1, id, consent.Answer{By: "alice", Approve: true, Offer: session(runtime.CoverArgs, to)}).Resolution)
 	assert.True(t, d.matches(2, q))
 
-	blind := granted(t, `{}`, session(consent.CoverArgs, where("flag", consent.OpEqual, `true`)))
+	blind := granted(t, `{}`, session(runtime.CoverArgs, where("flag", consent.OpEqual, `true`)))
 	assert.False(t, blind.matches(31, q), "and meets nothing when it came in by another call")
 }
 
 // SEMANTICS 5.3.8, 5.5.2, 5.5.5
 func TestMergeNarrowsAndNeverWidens(t *testing.T) {
-	declared := &consent.Requirement{Approvers: []string{"bob", "alice", "carol"}, Quorum: 1, Timeout: time.Minute, MaxCover: consent.CoverArgs, AllowEdit: true, AllowSelf: true}
-	wide := consent.Ask{ID: "wide", Timeout: time.Hour, MaxCover: consent.CoverTool}
+	declared := &consent.Requirement{Approvers: []string{"bob", "alice", "carol"}, Quorum: 1, Timeout: time.Minute, MaxCover: runtime.CoverArgs, AllowEdit: true, AllowSelf: true}
+	wide := runtime.Ask{ID: "wide", Timeout: time.Hour, MaxCover: runtime.CoverTool}
 	m, err := consent.Merge(declared, wide)
 	require.NoError(t, err)
-	assert.Equal(t, consent.Requirement{Approvers: []string{"alice", "bob", "carol"}, Quorum: 1, Timeout: time.Minute, MaxCover: consent.CoverArgs, MaxFor: consent.DefaultMaxFor, AllowEdit: true, AllowSelf: true}, m)
+	assert.Equal(t, consent.Requirement{Approvers: []string{"alice", "bob", "carol"}, Quorum: 1, Timeout: time.Minute, MaxCover: runtime.CoverArgs, MaxFor: consent.DefaultMaxFor, AllowEdit: true, AllowSelf: true}, m)
 
 	m, err = consent.Merge(declared, wide,
-		consent.Ask{Approvers: []string{"carol", "dan", "bob"}, Timeout: time.Second, Quorum: 2, MaxCover: consent.CoverArgs},
-		consent.Ask{Approvers: []string{"bob", "carol", "carol", ""}, Timeout: 2 * time.Second, MaxCover: consent.CoverExact})
+		runtime.Ask{Approvers: []string{"carol", "dan", "bob"}, Timeout: time.Second, Quorum: 2, MaxCover: runtime.CoverArgs},
+		runtime.Ask{Approvers: []string{"bob", "carol", "carol", ""}, Timeout: 2 * time.Second, MaxCover: runtime.CoverExact})
 	require.NoError(t, err)
 	assert.Equal(t, consent.Requirement{Approvers: []string{"bob", "carol"}, Quorum: 2, Timeout: time.Second, MaxFor: consent.DefaultMaxFor, AllowEdit: true, AllowSelf: true}, m)
-	m, err = consent.Merge(declared, consent.Ask{MaxCover: consent.CoverTool})
+	m, err = consent.Merge(declared, runtime.Ask{MaxCover: runtime.CoverTool})
 	require.NoError(t, err)
 	assert.Equal(t, time.Minute, m.Timeout, "an ask without a timeout wants none")
 	assert.Equal(t, []string{"bob", "alice", "carol"}, declared.Approvers, "nothing of the declaration changes")
 
-	m, err = consent.Merge(nil, consent.Ask{Approvers: []string{"dan"}, MaxCover: consent.CoverTool})
+	m, err = consent.Merge(nil, runtime.Ask{Approvers: []string{"dan"}, MaxCover: runtime.CoverTool})
 	require.NoError(t, err)
 	assert.Equal(t, consent.Requirement{Approvers: []string{"dan"}, Quorum: 1, Timeout: consent.DefaultTimeout, MaxFor: consent.DefaultMaxFor}, m, "what declares no consent allows the narrowest")
 }
@@ -176,12 +177,12 @@ func TestMergeNarrowsAndNeverWidens(t *testing.T) {
 func TestNobodyIsAskedWhereNobodyCouldAgree(t *testing.T) {
 	for _, tc := range []struct {
 		declared *consent.Requirement
-		asks     []consent.Ask
+		asks     []runtime.Ask
 		want     error
 	}{
-		{&consent.Requirement{Approvers: []string{"alice"}}, []consent.Ask{{Approvers: []string{"bob"}}}, consent.ErrNobody},
-		{nil, []consent.Ask{{Approvers: []string{"alice"}}, {Approvers: []string{"bob"}}}, consent.ErrNobody},
-		{nil, []consent.Ask{{Approvers: []string{""}}}, consent.ErrNobody},
+		{&consent.Requirement{Approvers: []string{"alice"}}, []runtime.Ask{{Approvers: []string{"bob"}}}, consent.ErrNobody},
+		{nil, []runtime.Ask{{Approvers: []string{"alice"}}, {Approvers: []string{"bob"}}}, consent.ErrNobody},
+		{nil, []runtime.Ask{{Approvers: []string{""}}}, consent.ErrNobody},
 		{&consent.Requirement{Approvers: []string{""}}, nil, consent.ErrNobody},
 		{&consent.Requirement{Approvers: []string{"alice", "alice"}, Quorum: 2}, nil, consent.ErrQuorum},
 	} {
@@ -235,15 +236,15 @@ func TestAskRefusesWhatMakesNoSense(t *testing.T) {
 }
 
 func TestNamesReadAgain(t *testing.T) {
-	roundTrip(t, consent.CoverTool)
+	roundTrip(t, runtime.CoverTool)
 	roundTrip(t, consent.ForSession)
-	roundTrip(t, consent.Accepted)
+	roundTrip(t, runtime.ResolutionAccepted)
 	roundTrip(t, consent.InvalidInput)
 	roundTrip(t, consent.StatusCancelled)
 	roundTrip(t, consent.ChangedRequest)
 	roundTrip(t, consent.OpGreater)
 	roundTrip(t, consent.EventOff)
-	assert.Equal(t, "cover(9)", consent.GrantCover(9).String())
+	assert.Equal(t, "cover(9)", runtime.GrantCover(9).String())
 	var d consent.Digest
 	assert.ErrorContains(t, d.UnmarshalText([]byte("ab")), "not a digest")
 	assert.Error(t, d.UnmarshalText([]byte(strings.Repeat("x", 64))))

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
@@ -26,12 +27,12 @@ func TestRequestIsRecordedThenApproversAreNotified(t *testing.T) {
 
 	e.Seq = d.book.Seq() + 1
 	d.apply(e)
-	assert.Equal(t, consent.Accepted, d.approve(2, "q1", "alice").Resolution)
+	assert.Equal(t, runtime.ResolutionAccepted, d.approve(2, "q1", "alice").Resolution)
 }
 
 func TestRequestCarriesWhatAnApproverNeeds(t *testing.T) {
 	d := newDesk(t)
-	q := question(`{"to":"a","sum":1e2}`, consent.Requirement{Approvers: []string{"bob", "alice"}, Quorum: 2, MaxCover: consent.CoverArgs})
+	q := question(`{"to":"a","sum":1e2}`, consent.Requirement{Approvers: []string{"bob", "alice"}, Quorum: 2, MaxCover: runtime.CoverArgs})
 	q.Call.Preview = &consent.Preview{MediaType: "text/x-diff", Text: "-1\n+2"}
 	r, _ := d.book.Request(d.ask(0, q))
 	assert.Equal(t, []any{"q1", "c1", "transfer", "pin-1", "agent", "s1", "r1", "v1", "nonce 1", "write", true},
@@ -41,7 +42,7 @@ func TestRequestCarriesWhatAnApproverNeeds(t *testing.T) {
 	assert.Equal(t, q.Reasons, r.Reasons)
 	assert.Equal(t, []string{"declared"}, r.Rules())
 	assert.Equal(t, []string{"alice", "bob"}, r.Requirement.Approvers)
-	assert.Equal(t, []consent.GrantCover{consent.CoverExact, consent.CoverArgs}, r.Requirement.Covers())
+	assert.Equal(t, []runtime.GrantCover{runtime.CoverExact, runtime.CoverArgs}, r.Requirement.Covers())
 	assert.Equal(t, []time.Time{after(0), after(240), after(300)}, []time.Time{r.Created, r.Remind, r.Expires})
 	assert.Equal(t, 2, r.Missing())
 	assert.Len(t, d.book.Open(), 1)
@@ -69,7 +70,7 @@ func TestApprovalBindsTheDigestOfEverything(t *testing.T) {
 			q := question(`{"to":"a"}`, approvers("alice"))
 			q.Call.Preview = &consent.Preview{Text: "+1"}
 			id := d.ask(0, q)
-			require.Equal(t, consent.Accepted, d.approve(1, id, "alice").Resolution)
+			require.Equal(t, runtime.ResolutionAccepted, d.approve(1, id, "alice").Resolution)
 			c := q.Call
 			tc.change(&c)
 			e := d.use(2, id, c)
@@ -92,7 +93,7 @@ func TestApprovalBindsAProgram(t *testing.T) {
 		id := d.ask(0, q)
 		r, _ := d.book.Request(id)
 		assert.Equal(t, approved, r.Program)
-		require.Equal(t, consent.Accepted, d.approve(1, id, "alice").Resolution)
+		require.Equal(t, runtime.ResolutionAccepted, d.approve(1, id, "alice").Resolution)
 		c := q.Call
 		c.Program, c.Args = now, wire.Raw(args)
 		return d.use(2, id, c)
@@ -261,15 +262,15 @@ func TestEditedArgumentsAreBoundAnewAndResetAQuorum(t *testing.T) {
 	m := consent.Requirement{Quorum: 2, AllowEdit: true}
 	q := question(`{"sum":9}`, m)
 	id := d.ask(0, q)
-	assert.Equal(t, consent.Recorded, d.approve(1, id, "alice").Resolution)
+	assert.Equal(t, runtime.ResolutionRecorded, d.approve(1, id, "alice").Resolution)
 	r := d.decide(2, id, consent.Answer{By: "bob", Approve: true, Edit: edited(q, `{"sum":5}`, m)})
-	assert.Equal(t, consent.Recorded, r.Resolution, "alice approved something else")
+	assert.Equal(t, runtime.ResolutionRecorded, r.Resolution, "alice approved something else")
 	assert.Equal(t, 1, r.Missing)
 	got, _ := d.book.Request(id)
 	assert.Equal(t, []string{`{"sum":5}`, "bob"}, []string{string(got.Args), got.EditedBy})
 
 	r = d.approve(3, id, "alice")
-	assert.Equal(t, consent.Accepted, r.Resolution)
+	assert.Equal(t, runtime.ResolutionAccepted, r.Resolution)
 	e, err := d.book.Use(after(4), id, q, false)
 	require.NoError(t, err)
 	assert.Equal(t, []consent.Change{consent.ChangedArgs}, e.Changed, "the first arguments are not approved any more")
@@ -285,7 +286,7 @@ func TestEditOfTheOnlyApproverIsAccepted(t *testing.T) {
 	id := d.ask(0, q)
 	unasked := edited(q, `{"sum":5}`, m)
 	unasked.Question.Reasons = nil // the policy has nothing against the new arguments
-	assert.Equal(t, consent.Accepted, d.decide(1, id, consent.Answer{By: "bob", Approve: true, Edit: unasked}).Resolution)
+	assert.Equal(t, runtime.ResolutionAccepted, d.decide(1, id, consent.Answer{By: "bob", Approve: true, Edit: unasked}).Resolution)
 	got, _ := d.book.Request(id)
 	assert.Equal(t, q.Reasons, got.Reasons)
 }
@@ -311,16 +312,16 @@ func TestEditThatIsInvalidLeavesTheRequestAsItWas(t *testing.T) {
 // SEMANTICS 5.2.5
 func TestEditedArgumentsAreJudgedAnew(t *testing.T) {
 	d := newDesk(t)
-	q := question(`{"sum":9}`, consent.Requirement{AllowEdit: true, MaxCover: consent.CoverTool})
+	q := question(`{"sum":9}`, consent.Requirement{AllowEdit: true, MaxCover: runtime.CoverTool})
 	id := d.ask(0, q)
 	cfo := consent.Requirement{Approvers: []string{"cfo"}}
 	d.rejected(consent.NotPermitted, d.decide(1, id, consent.Answer{By: "bob", Approve: true, Edit: edited(q, `{"sum":9000}`, cfo)}))
-	wide := consent.Answer{By: "bob", Approve: true, Offer: session(consent.CoverTool), Edit: edited(q, `{"sum":5}`, consent.Requirement{})}
+	wide := consent.Answer{By: "bob", Approve: true, Offer: session(runtime.CoverTool), Edit: edited(q, `{"sum":5}`, consent.Requirement{})}
 	d.rejected(consent.GrantTooWide, d.decide(1, id, wide))
 
 	two := edited(q, `{"sum":10}`, consent.Requirement{Quorum: 2})
-	assert.Equal(t, consent.Recorded, d.decide(2, id, consent.Answer{By: "bob", Approve: true, Edit: two}).Resolution)
-	assert.Equal(t, consent.Accepted, d.approve(3, id, "alice").Resolution)
+	assert.Equal(t, runtime.ResolutionRecorded, d.decide(2, id, consent.Answer{By: "bob", Approve: true, Edit: two}).Resolution)
+	assert.Equal(t, runtime.ResolutionAccepted, d.approve(3, id, "alice").Resolution)
 }
 
 // SEMANTICS 5.2.8

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/consent"
 )
 
@@ -24,24 +25,24 @@ func TestNobodyApprovesAnEditUnseen(t *testing.T) {
 	}
 	id, shown := asked()
 	blind := consent.Answer{By: "alice", Approve: true}
-	require.Equal(t, consent.Recorded, d.decide(1, id, blind).Resolution, "nothing was edited")
+	require.Equal(t, runtime.ResolutionRecorded, d.decide(1, id, blind).Resolution, "nothing was edited")
 	edit := consent.Answer{By: "bob", Approve: true, Edit: edited(q, `{"sum":9000}`, m)}
-	require.Equal(t, consent.Recorded, d.decide(2, id, edit).Resolution)
+	require.Equal(t, runtime.ResolutionRecorded, d.decide(2, id, edit).Resolution)
 	d.rejected(consent.TermsChanged, d.decide(3, id, blind))
 	late := blind
 	late.Binding = shown
 	d.rejected(consent.TermsChanged, d.decide(3, id, late))
 	late.Edit = edited(q, `{"sum":1}`, m)
 	d.rejected(consent.TermsChanged, d.decide(3, id, late))
-	assert.Equal(t, consent.Recorded, d.decide(3, id, consent.Answer{By: "bob", Approve: true}).Resolution, "it repeats bob's own")
+	assert.Equal(t, runtime.ResolutionRecorded, d.decide(3, id, consent.Answer{By: "bob", Approve: true}).Resolution, "it repeats bob's own")
 	now, _ := d.book.Request(id)
 	require.NotEqual(t, shown, now.Binding)
 	late.Edit, late.Binding = nil, now.Binding
-	assert.Equal(t, consent.Accepted, d.decide(4, id, late).Resolution)
+	assert.Equal(t, runtime.ResolutionAccepted, d.decide(4, id, late).Resolution)
 
 	id, _ = asked()
-	require.Equal(t, consent.Recorded, d.decide(5, id, edit).Resolution)
-	assert.Equal(t, consent.Accepted, d.decide(6, id, consent.Answer{By: "alice", Binding: shown}).Resolution, "to say no, nothing need be seen")
+	require.Equal(t, runtime.ResolutionRecorded, d.decide(5, id, edit).Resolution)
+	assert.Equal(t, runtime.ResolutionAccepted, d.decide(6, id, consent.Answer{By: "alice", Binding: shown}).Resolution, "to say no, nothing need be seen")
 	assert.Equal(t, consent.StatusDenied, d.status(id))
 }
 
@@ -67,7 +68,7 @@ func TestMaskIsNoSecret(t *testing.T) {
 	for _, mask := range []string{shown["token"], shown["pin"], shown["flag"], shown["keys"], "(sensitive: 1 characters, 0123456789abcdef)"} {
 		d.rejected(consent.InvalidInput, d.decide(1, id, edit(func(a *secretArgs) { a.Token = mask })))
 	}
-	assert.Equal(t, consent.Accepted, d.decide(2, id, edit(func(a *secretArgs) {
+	assert.Equal(t, runtime.ResolutionAccepted, d.decide(2, id, edit(func(a *secretArgs) {
 		a.To, a.Token = shown["token"], "(sensitive: a topic)"
 	})).Resolution)
 }
@@ -81,12 +82,12 @@ func TestRewrittenEditIsApprovedAnew(t *testing.T) {
 	m := consent.Requirement{Quorum: 2, AllowEdit: true}
 	q := question(`{"sum":50}`, m)
 	id := d.ask(0, q)
-	require.Equal(t, consent.Recorded, d.decide(1, id, consent.Answer{By: "alice", Approve: true}).Resolution)
+	require.Equal(t, runtime.ResolutionRecorded, d.decide(1, id, consent.Answer{By: "alice", Approve: true}).Resolution)
 
 	edit := consent.Answer{By: "bob", Approve: true, Edit: edited(q, `{"sum":100}`, m)}
 	edit.Edit.Rewritten = true
 	res := d.decide(2, id, edit)
-	assert.Equal(t, []any{consent.Recorded, 2, true}, []any{res.Resolution, res.Missing, res.Rewritten})
+	assert.Equal(t, []any{runtime.ResolutionRecorded, 2, true}, []any{res.Resolution, res.Missing, res.Rewritten})
 	now, _ := d.book.Request(id)
 	assert.Empty(t, now.Votes)
 	assert.True(t, now.Rewritten)
@@ -95,11 +96,11 @@ func TestRewrittenEditIsApprovedAnew(t *testing.T) {
 	d.rejected(consent.TermsChanged, d.decide(3, id, consent.Answer{By: "bob", Approve: true}))
 	edit.Binding = now.Binding
 	res = d.decide(4, id, edit)
-	assert.Equal(t, []any{consent.Recorded, 2, true}, []any{res.Resolution, res.Missing, res.Rewritten})
+	assert.Equal(t, []any{runtime.ResolutionRecorded, 2, true}, []any{res.Resolution, res.Missing, res.Rewritten})
 	assert.Nil(t, res.Terms)
 	assert.Equal(t, 1, d.decide(5, id, consent.Answer{By: "bob", Approve: true, Binding: now.Binding}).Missing)
 	assert.Equal(t, 1, d.decide(6, id, edit).Missing, "the vote for what the policy makes of it stays")
-	assert.Equal(t, consent.Accepted, d.decide(7, id, consent.Answer{By: "alice", Approve: true, Binding: now.Binding}).Resolution)
+	assert.Equal(t, runtime.ResolutionAccepted, d.decide(7, id, consent.Answer{By: "alice", Approve: true, Binding: now.Binding}).Resolution)
 }
 
 // TestFormerEditIsApprovedAnew: of an edit that commit 89cfa63 recorded nobody knows whether the policy rewrote it, so its
@@ -134,7 +135,7 @@ func TestFormerEditIsApprovedAnew(t *testing.T) {
 	blind := again.Decide(after(2), id, &consent.Answer{By: "bob", Approve: true})
 	assert.Equal(t, consent.TermsChanged, blind.Result.Rejection)
 	seen := again.Decide(after(2), id, &consent.Answer{By: "bob", Approve: true, Binding: of.Binding})
-	assert.Equal(t, consent.Accepted, seen.Result.Resolution)
+	assert.Equal(t, runtime.ResolutionAccepted, seen.Result.Resolution)
 }
 
 // TestEditThatChangesNothing: an edit that leaves the call as it is asked about, or repeats that of another approver, is an
@@ -149,9 +150,9 @@ func TestEditThatChangesNothing(t *testing.T) {
 		return consent.Answer{By: by, Approve: true, Edit: edited(q, args, m)}
 	}
 	id := d.ask(0, q)
-	require.Equal(t, consent.Recorded, d.decide(1, id, consent.Answer{By: "alice", Approve: true}).Resolution)
-	assert.Equal(t, consent.Recorded, d.decide(2, id, same("alice", `{"sum":50}`)).Resolution, "one person is one vote")
-	assert.Equal(t, consent.Accepted, d.decide(3, id, same("bob", `{"sum":50}`)).Resolution)
+	require.Equal(t, runtime.ResolutionRecorded, d.decide(1, id, consent.Answer{By: "alice", Approve: true}).Resolution)
+	assert.Equal(t, runtime.ResolutionRecorded, d.decide(2, id, same("alice", `{"sum":50}`)).Resolution, "one person is one vote")
+	assert.Equal(t, runtime.ResolutionAccepted, d.decide(3, id, same("bob", `{"sum":50}`)).Resolution)
 	r, _ := d.book.Request(id)
 	assert.Empty(t, r.EditedBy)
 
@@ -160,7 +161,7 @@ func TestEditThatChangesNothing(t *testing.T) {
 	require.Equal(t, 1, d.decide(5, id, same("alice", `{"sum":60}`)).Missing)
 	again := same("bob", `{"sum":60}`)
 	again.Binding = stale.Binding // bob has written what he approves
-	assert.Equal(t, consent.Accepted, d.decide(6, id, again).Resolution)
+	assert.Equal(t, runtime.ResolutionAccepted, d.decide(6, id, again).Resolution)
 	r, _ = d.book.Request(id)
 	assert.Equal(t, "alice", r.EditedBy)
 

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/ambit-tools/ambit/internal/catalog"
+	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/internal/httpguard"
@@ -120,7 +121,7 @@ func readGrant(f url.Values, v *view.Request, a *action.Answer) error {
 			return wrong("for is a duration, such as 30m")
 		}
 	}
-	if a.Cover != consent.CoverArgs {
+	if a.Cover != runtime.CoverArgs {
 		return nil
 	}
 	for _, m := range membersOf(v) {
@@ -230,9 +231,9 @@ func (p *pages) review(q *request, v *view.Request, would *consequence, f *conse
 func grantWords(v *view.Request, a *action.Answer) string {
 	what := "every call of " + v.Tool + ", whatever its arguments,"
 	switch a.Cover {
-	case consent.CoverExact:
+	case runtime.CoverExact:
 		what = "calls of " + v.Tool + " with exactly these arguments"
-	case consent.CoverArgs:
+	case runtime.CoverArgs:
 		parts := make([]string, len(a.CoverArgs))
 		for i, p := range a.CoverArgs {
 			parts[i] = p.Words()

@@ -7,9 +7,9 @@ import (
 	"time"
 
 	"github.com/ambit-tools/ambit/internal/catalog"
+	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/internal/httpguard"
-	"github.com/ambit-tools/ambit/runtime/operator"
 	"github.com/ambit-tools/ambit/runtime/view"
 )
 
@@ -51,12 +51,12 @@ type voteItem struct {
 
 // A coverItem is what a grant may cover, in words.
 type coverItem struct {
-	consent.GrantCover
+	runtime.GrantCover
 	Words string
 }
 
-var coverWords = map[consent.GrantCover]string{
-	consent.CoverExact: "calls with exactly these arguments", consent.CoverArgs: "calls in which the members below are as they are now", consent.CoverTool: "every call of the tool",
+var coverWords = map[runtime.GrantCover]string{
+	runtime.CoverExact: "calls with exactly these arguments", runtime.CoverArgs: "calls in which the members below are as they are now", runtime.CoverTool: "every call of the tool",
 }
 
 // approval serves the page of a request.
@@ -93,7 +93,7 @@ func (p *pages) approvalOf(q *request, v *view.Request) *approvalPage {
 		Created: momentOf(v.Request.Created), Expires: momentOf(v.Request.Expires),
 		Arguments: tableOf(arguments), ArgumentsLink: p.link.Arguments(v.ID), Hidden: v.Shown == nil && len(v.Masked) > 0, Preview: previewOf(v.Preview), Runs: commandOf(v.Command),
 		Given: len(v.Request.Votes), Open: v.Status == consent.StatusOpen, MayGrant: p.mayGrant(q, v),
-		MayAudit:    p.mayAudit(q, operator.Target{Session: v.Session, Run: v.Run, Call: v.CallID}),
+		MayAudit:    p.mayAudit(q, runtime.ActTarget{Session: v.Session, Run: v.Run, Call: v.CallID}),
 		Destructive: v.Effect != "read" && v.Effect != "write", MayEdit: v.Requirement.AllowEdit, MaxFor: catalog.Span(v.Requirement.MaxFor),
 		Members: membersOf(v), Denied: v.Status == consent.StatusDenied,
 	}
@@ -108,7 +108,7 @@ func (p *pages) approvalOf(q *request, v *view.Request) *approvalPage {
 		d.Votes = append(d.Votes, voteItem{vote.By, vote.Entry, vote.Message, momentOf(vote.At)})
 	}
 	for _, c := range v.Covers {
-		if c != consent.CoverArgs || len(d.Members) > 0 {
+		if c != runtime.CoverArgs || len(d.Members) > 0 {
 			d.Covers = append(d.Covers, coverItem{c, coverWords[c]})
 		}
 	}

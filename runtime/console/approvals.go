@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"github.com/ambit-tools/ambit/internal/catalog"
+	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/internal/httpguard"
-	"github.com/ambit-tools/ambit/runtime/operator"
 	"github.com/ambit-tools/ambit/runtime/view"
 )
 
@@ -148,7 +148,7 @@ func (p *pages) request(q *request) (*view.Request, error) {
 
 // mayGrant reports whether the viewer may give a grant on a request.
 func (p *pages) mayGrant(q *request, v *view.Request) bool {
-	return v.MayDecide && p.exec.May(q.Context(), operator.Grant, q.by, operator.Target{Request: v.ID, DryRun: true}) == nil
+	return v.MayDecide && p.exec.May(q.Context(), runtime.ActGrant, q.by, runtime.ActTarget{Request: v.ID, DryRun: true}) == nil
 }
 
 // filled returns a request for a program, with the arguments in its messages.

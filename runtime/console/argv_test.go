@@ -35,7 +35,7 @@ func withCommand(t *testing.T, pin string, argv func(wire.Value) ([]string, erro
 	spec := &runtime.Spec{
 		Name: "git", Version: "1.0.0", Pin: pin, Effect: runtime.SideEffectWrite,
 		Consent: &runtime.Consent{Ask: runtime.ConsentAskAlways, Approvers: []string{"alice"}, AllowEdit: true},
-		Command: &process.Command{Program: program, Form: process.FormLines, Stdin: "pin"},
+		Command: &runtime.Command{Program: program, Form: runtime.FormLines, Stdin: "pin"},
 	}
 	return func(c *host.Config) {
 		c.Runner = &runtimetest.FakeRunner{Script: func(*process.Job) runtimetest.Act { return runtimetest.Act{Out: "done"} }}

@@ -22,7 +22,6 @@ import (
 	"github.com/ambit-tools/ambit/runtime/console"
 	"github.com/ambit-tools/ambit/runtime/engine"
 	"github.com/ambit-tools/ambit/runtime/host"
-	"github.com/ambit-tools/ambit/runtime/operator"
 )
 
 // scripts is the folder of the tests that drive a browser.
@@ -179,9 +178,9 @@ func (c *control) open(o *order) any {
 
 // decide answers a request in the name of another person.
 func (c *control) decide(o *order) any {
-	a := action.Answer{By: operator.Actor{ID: o.By, Groups: o.Groups}, Approve: o.Approve, Message: o.Message, NoWait: true}
+	a := action.Answer{By: runtime.Actor{ID: o.By, Groups: o.Groups}, Approve: o.Approve, Message: o.Message, NoWait: true}
 	if o.Grant {
-		a.Grant, a.Cover = consent.ForSession, consent.CoverTool
+		a.Grant, a.Cover = consent.ForSession, runtime.CoverTool
 	}
 	if o.Text != "" {
 		edited, err := json.Marshal(letter{o.To, o.Text, secret})

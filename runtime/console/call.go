@@ -12,7 +12,6 @@ import (
 	"github.com/ambit-tools/ambit/runtime/engine"
 	"github.com/ambit-tools/ambit/runtime/internal/httpguard"
 	"github.com/ambit-tools/ambit/runtime/journal"
-	"github.com/ambit-tools/ambit/runtime/operator"
 )
 
 // A callPage is what the page of a call shows.
@@ -82,10 +81,10 @@ func (p *pages) showCall(q *request, status int, c *recordedCall, n *notice) {
 	}
 	of := targetOf(c.CallKey, c.Run)
 	of.DryRun = true
-	may := func(act operator.Act) bool { return p.exec.May(q.Context(), act, q.by, of) == nil }
-	d.MayCancel = !c.Ended && may(operator.Cancel)
-	d.MayUndo = c.Outcome != nil && c.Outcome.Kind == runtime.Completed && !c.Undone && p.undoable(c.Tool) && may(operator.Undo)
-	d.MayResolve = c.Unknown && !c.Undone && may(operator.Resolve)
+	may := func(act runtime.Act) bool { return p.exec.May(q.Context(), act, q.by, of) == nil }
+	d.MayCancel = !c.Ended && may(runtime.ActCancel)
+	d.MayUndo = c.Outcome != nil && c.Outcome.Kind == runtime.Completed && !c.Undone && p.undoable(c.Tool) && may(runtime.ActUndo)
+	d.MayResolve = c.Unknown && !c.Undone && may(runtime.ActResolve)
 	p.render(q, status, "call", "Call of "+c.Tool, d)
 }
 

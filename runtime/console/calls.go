@@ -13,7 +13,6 @@ import (
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/internal/httpguard"
 	"github.com/ambit-tools/ambit/runtime/journal"
-	"github.com/ambit-tools/ambit/runtime/operator"
 	"github.com/ambit-tools/ambit/runtime/sqlite"
 )
 
@@ -129,8 +128,8 @@ func instantOf(text string) (at time.Time, err error) {
 	return at, errInstant
 }
 
-func targetOf(key journal.CallKey, run string) operator.Target {
-	return operator.Target{Session: key.Session, Run: run, Call: key.Call}
+func targetOf(key journal.CallKey, run string) runtime.ActTarget {
+	return runtime.ActTarget{Session: key.Session, Run: run, Call: key.Call}
 }
 
 // endOf reads how a call has ended: most calls have no entry after that.

@@ -8,7 +8,6 @@ import (
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/internal/legible"
 	"github.com/ambit-tools/ambit/runtime/journal"
-	"github.com/ambit-tools/ambit/runtime/process"
 )
 
 // A shownCommand is what a call runs. The page as a whole escapes what cannot be seen.
@@ -36,7 +35,7 @@ const (
 const wouldRun = "What it would run"
 
 // commandOf returns what a call would run; nil: its tool has a handler.
-func commandOf(c *process.Invocation) *shownCommand {
+func commandOf(c *runtime.Invocation) *shownCommand {
 	if c == nil {
 		return nil
 	}
@@ -59,7 +58,7 @@ func commandOf(c *process.Invocation) *shownCommand {
 }
 
 // sentenceOf says what a call runs, where and with which network.
-func sentenceOf(c *process.Invocation) string {
+func sentenceOf(c *runtime.Invocation) string {
 	what := fmt.Sprintf("The program %s, with %s", legible.JSON(c.Program), numberOf(max(len(c.Argv)-1, 0), "argument"))
 	if c.Script != "" {
 		what = fmt.Sprintf("The shell %s, with the script below", legible.JSON(c.Program))
@@ -70,9 +69,9 @@ func sentenceOf(c *process.Invocation) string {
 	}
 	box := "in the sandbox, without network"
 	switch {
-	case c.Tier == process.ProcessTier:
+	case c.Tier == runtime.TierProcess:
 		box = "without a sandbox"
-	case c.Network == process.Loopback:
+	case c.Network == runtime.NetworkLoopback:
 		box = "in the sandbox, with the network of this call alone"
 	}
 	return fmt.Sprintf("%s, %s, %s.", what, where, box)

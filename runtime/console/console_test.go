@@ -13,9 +13,7 @@ import (
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/action"
-	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/console"
-	"github.com/ambit-tools/ambit/runtime/operator"
 )
 
 // TestApprovals: a person finds what waits, sees what it would do, and lets it run or not.
@@ -215,8 +213,8 @@ func TestTwoTabs(t *testing.T) {
 	alice, bob := r.as("alice"), r.as("bob")
 	id := r.ask("pair", "ada", "x")
 	stale := hidden(alice.get("/approvals/" + id).text).Get("binding")
-	res := r.Executor.Decide(t.Context(), id, action.Answer{By: operator.Actor{ID: "bob", Method: "token"}, Approve: true, Edit: []byte(`{"to":"mallory","text":"x","pin":"1"}`)})
-	require.Equal(t, consent.Recorded, res.Kind)
+	res := r.Executor.Decide(t.Context(), id, action.Answer{By: runtime.Actor{ID: "bob", Method: "token"}, Approve: true, Edit: []byte(`{"to":"mallory","text":"x","pin":"1"}`)})
+	require.Equal(t, runtime.ResolutionRecorded, res.Kind)
 	p := alice.post("/approvals/"+id, url.Values{"decision": {"approve"}, "binding": {stale}})
 	assert.Equal(t, http.StatusConflict, p.StatusCode)
 	assert.Contains(t, p.text, "<code>changed</code>")

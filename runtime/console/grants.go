@@ -5,9 +5,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/consent"
-	"github.com/ambit-tools/ambit/runtime/operator"
 )
 
 // A grantItem is a grant as the list shows it.
@@ -45,14 +45,14 @@ func (p *pages) grants(q *request) error {
 // maySeeGrant reports whether the viewer could answer the request that a grant comes from, or reads the
 // journal of its session.
 func (p *pages) maySeeGrant(q *request, g *consent.Grant) bool {
-	of := operator.Target{Request: g.ID, Grant: g.ID}
-	return p.exec.May(q.Context(), operator.See, q.by, of) == nil || p.mayAudit(q, operator.Target{Session: g.Session, Call: g.CallID, Grant: g.ID})
+	of := runtime.ActTarget{Request: g.ID, Grant: g.ID}
+	return p.exec.May(q.Context(), runtime.ActSee, q.by, of) == nil || p.mayAudit(q, runtime.ActTarget{Session: g.Session, Call: g.CallID, Grant: g.ID})
 }
 
 func (p *pages) grantOf(q *request, g consent.Grant) grantItem {
 	item := grantItem{
 		Grant: g, Covers: p.coverOf(&g), Until: "the session ends", Grantors: strings.Join(g.Grantors, ", "), Asks: strings.Join(g.Rules, ", "),
-		MayRevoke: p.exec.May(q.Context(), operator.Revoke, q.by, operator.Target{Grant: g.ID, DryRun: true}) == nil,
+		MayRevoke: p.exec.May(q.Context(), runtime.ActRevoke, q.by, runtime.ActTarget{Grant: g.ID, DryRun: true}) == nil,
 	}
 	if err := g.Never(); err != nil {
 		item.Covers = "no call: " + err.Error() + ". It was given for " + item.Covers
@@ -67,7 +67,7 @@ func (p *pages) grantOf(q *request, g consent.Grant) grantItem {
 func (p *pages) coverOf(g *consent.Grant) string {
 	const most = 500
 	switch g.Cover {
-	case consent.CoverExact:
+	case runtime.CoverExact:
 		if r, ok := p.exec.Request(g.ID); ok && len(r.Args) > 0 {
 			begin, more := cut(string(r.Args), most)
 			if more > 0 {
@@ -76,7 +76,7 @@ func (p *pages) coverOf(g *consent.Grant) string {
 			return "calls with exactly the arguments " + begin
 		}
 		return "calls with exactly the same arguments"
-	case consent.CoverArgs:
+	case runtime.CoverArgs:
 		if len(g.Where) > 0 {
 			return "calls in which " + strings.Join(conditions(g.Where), " and ")
 		}

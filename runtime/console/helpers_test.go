@@ -25,7 +25,6 @@ import (
 	"github.com/ambit-tools/ambit/runtime/console"
 	"github.com/ambit-tools/ambit/runtime/engine"
 	"github.com/ambit-tools/ambit/runtime/host"
-	"github.com/ambit-tools/ambit/runtime/operator"
 	"github.com/ambit-tools/ambit/runtime/tokens"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
@@ -131,16 +130,16 @@ func preview(_ context.Context, in wire.Value) (runtime.Preview, error) {
 var schema = `{"type":"object","title":"</pre><script>alert(1)</script>"}`
 
 // auditors lets actors of the group audit see everything, and those of operators do everything, beside what
-// operator.Defaults allows.
+// runtime.OperatorDefaults allows.
 type auditors struct{}
 
-func (auditors) Authorize(ctx context.Context, r *operator.Request) (operator.Decision, error) {
+func (auditors) Authorize(ctx context.Context, r *runtime.ActRequest) (runtime.ActDecision, error) {
 	for _, g := range r.Actor.Groups {
-		if g == "audit" && (r.Act == operator.Audit || r.Act == operator.See) || g == "operators" {
-			return operator.Decision{Allow: true}, nil
+		if g == "audit" && (r.Act == runtime.ActAudit || r.Act == runtime.ActSee) || g == "operators" {
+			return runtime.ActDecision{Allow: true}, nil
 		}
 	}
-	return operator.Defaults{}.Authorize(ctx, r)
+	return runtime.OperatorDefaults{}.Authorize(ctx, r)
 }
 
 var allow = runtime.PolicyFunc(func(context.Context, *runtime.PolicyInput) (runtime.Decision, error) {

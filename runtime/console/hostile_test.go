@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/action"
-	"github.com/ambit-tools/ambit/runtime/operator"
 )
 
 // hostile texts try to become markup, to hide, to change the direction of writing, to pass themselves off
@@ -37,7 +37,7 @@ func TestHostileText(t *testing.T) {
 			require.Equal(t, http.StatusOK, p.StatusCode, "%d %s", i, path)
 			legible(t, p)
 		}
-		edited := r.Executor.Decide(t.Context(), id, action.Answer{By: operator.Actor{ID: "bob"}, Approve: true, Message: text, Edit: []byte(`{"to":"x","text":"y","pin":"z"}`)})
+		edited := r.Executor.Decide(t.Context(), id, action.Answer{By: runtime.Actor{ID: "bob"}, Approve: true, Message: text, Edit: []byte(`{"to":"x","text":"y","pin":"z"}`)})
 		require.Equal(t, "recorded", edited.Kind.String())
 		legible(t, alice.get("/approvals/"+id))
 		one := r.as(fmt.Sprint("dora", i), "finance") // alice would answer too often

@@ -7,10 +7,10 @@ import (
 	"net/url"
 	"strconv"
 
+	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/audit"
 	"github.com/ambit-tools/ambit/runtime/internal/httpguard"
 	"github.com/ambit-tools/ambit/runtime/journal"
-	"github.com/ambit-tools/ambit/runtime/operator"
 	"github.com/ambit-tools/ambit/runtime/sqlite"
 )
 
@@ -74,7 +74,7 @@ func (p *pages) journal(q *request) error {
 		v.Set("before", strconv.FormatUint(next, 10))
 		d.Next = "?" + url.Values(v).Encode()
 	}
-	d.Any, d.MayVerify, d.Verified = d.any(), p.mayAudit(q, operator.Target{}), p.verification.last()
+	d.Any, d.MayVerify, d.Verified = d.any(), p.mayAudit(q, runtime.ActTarget{}), p.verification.last()
 	p.render(q, http.StatusOK, "audit", "Audit", d)
 	return nil
 }
@@ -157,9 +157,9 @@ func damagedAt(err error) uint64 {
 
 // auditor returns what asks whether the viewer may audit an entry, once for entries of one call.
 func (p *pages) auditor(q *request) func(*journal.Entry) bool {
-	known := map[operator.Target]bool{}
+	known := map[runtime.ActTarget]bool{}
 	return func(e *journal.Entry) bool {
-		of := operator.Target{Session: e.Session, Run: e.Run, Call: e.Call}
+		of := runtime.ActTarget{Session: e.Session, Run: e.Run, Call: e.Call}
 		may, ok := known[of]
 		if !ok {
 			may = p.mayAudit(q, of)

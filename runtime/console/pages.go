@@ -5,10 +5,10 @@ import (
 	"net/url"
 
 	"github.com/ambit-tools/ambit/internal/replan"
+	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/engine"
 	"github.com/ambit-tools/ambit/runtime/host"
 	"github.com/ambit-tools/ambit/runtime/internal/httpguard"
-	"github.com/ambit-tools/ambit/runtime/operator"
 	"github.com/ambit-tools/ambit/runtime/sqlite"
 )
 
@@ -30,13 +30,13 @@ type pages struct {
 type request struct {
 	w http.ResponseWriter
 	*http.Request
-	query url.Values     // admit has read it; nil for the page that says how to sign in
-	by    operator.Actor // as it was authenticated; the zero value for the page that says how to sign in
+	query url.Values    // admit has read it; nil for the page that says how to sign in
+	by    runtime.Actor // as it was authenticated; the zero value for the page that says how to sign in
 }
 
 // mayAudit reports whether the viewer may read the journal of a target.
-func (p *pages) mayAudit(q *request, of operator.Target) bool {
-	return p.exec.May(q.Context(), operator.Audit, q.by, of) == nil
+func (p *pages) mayAudit(q *request, of runtime.ActTarget) bool {
+	return p.exec.May(q.Context(), runtime.ActAudit, q.by, of) == nil
 }
 
 // id returns the text of a wildcard of the route.

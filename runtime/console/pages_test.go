@@ -17,7 +17,6 @@ import (
 	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/console"
 	"github.com/ambit-tools/ambit/runtime/internal/httpguard"
-	"github.com/ambit-tools/ambit/runtime/operator"
 )
 
 // TestCalls: who may audit finds every call, what it did and how it ended; a sensitive value is a commitment,
@@ -158,10 +157,10 @@ func TestActs(t *testing.T) {
 }
 
 // A somebody is the authenticated caller of every request of these tests.
-type somebody operator.Actor
+type somebody runtime.Actor
 
 func (s somebody) Authenticate(*http.Request) (httpguard.Caller, error) {
-	return httpguard.Caller{Actor: operator.Actor(s)}, nil
+	return httpguard.Caller{Actor: runtime.Actor(s)}, nil
 }
 
 // TestUndoOutlivesTheTab: an undo that a browser has asked for is not ended by the end of the request.
@@ -169,7 +168,7 @@ func TestUndoOutlivesTheTab(t *testing.T) {
 	r := start(t)
 	r.callAs("c1", "file", "ada", "x")
 	_, handler := console.Mount(console.Options{Out: io.Discard})(r.Host)
-	olga := operator.Actor{ID: "olga", Groups: []string{"operators"}, Method: "token"}
+	olga := runtime.Actor{ID: "olga", Groups: []string{"operators"}, Method: "token"}
 	guard := httpguard.Guard{Auth: somebody(olga)}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -202,7 +201,7 @@ func TestGrants(t *testing.T) {
 	require.Equal(t, http.StatusSeeOther, alice.post("/approvals/"+timed, hidden(review.text)).StatusCode)
 	given, _ := r.Executor.Request(timed)
 	assert.Contains(t, alice.get("/grants").text, "until "+r.Executor.Grants(action.GrantFilter{Live: true})[1].Expires.UTC().Format("2006-01-02 15:04:05 UTC"), given.ID)
-	require.NoError(t, r.Executor.Revoke(t.Context(), timed, operator.Program("test"), ""))
+	require.NoError(t, r.Executor.Revoke(t.Context(), timed, runtime.ProgramActor("test"), ""))
 	assert.NotContains(t, r.as("mallory").get("/grants").text, "ada")
 	assert.Equal(t, http.StatusForbidden, alice.post("/grants/"+id+"/revoke", url.Values{}).StatusCode)
 	assert.Contains(t, olga.get("/grants").text, `action="/grants/`+id+`/revoke"`)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/ambit-tools/ambit/internal/catalog"
+	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/internal/legible"
 	"github.com/ambit-tools/ambit/runtime/journal"
 	"github.com/ambit-tools/ambit/runtime/process"
@@ -18,7 +19,7 @@ type shownProcess struct {
 }
 
 // processesOf returns the processes of a call. Those of running have what they used at their last heartbeat.
-func processesOf(list []journal.Process, running []process.Running) (shown []shownProcess) {
+func processesOf(list []journal.Process, running []runtime.RunningProcess) (shown []shownProcess) {
 	for i := range list {
 		p := &list[i]
 		s := shownProcess{
@@ -44,7 +45,7 @@ func processesOf(list []journal.Process, running []process.Running) (shown []sho
 }
 
 // runs says that a process runs.
-func (s *shownProcess) runs(r *process.Running) {
+func (s *shownProcess) runs(r *runtime.RunningProcess) {
 	s.End = "runs"
 	if r.Seen.IsZero() {
 		return

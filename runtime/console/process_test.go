@@ -11,7 +11,6 @@ import (
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/engine"
 	"github.com/ambit-tools/ambit/runtime/host"
-	"github.com/ambit-tools/ambit/runtime/operator"
 	"github.com/ambit-tools/ambit/runtime/process"
 	"github.com/ambit-tools/ambit/runtime/runtimetest"
 )
@@ -27,8 +26,8 @@ func TestAProcessThatRunsIsShown(t *testing.T) {
 		runner = c.Runner.(*runtimetest.FakeRunner)
 		runner.Script = func(*process.Job) runtimetest.Act {
 			return runtimetest.Act{
-				Hang: true, Usage: process.Usage{User: 3 * time.Second, PeakMemory: 999, ReadBytes: 17},
-				Beats: []process.Usage{{User: time.Second, System: time.Second, Memory: 512, PeakMemory: 777, Processes: 3}},
+				Hang: true, Usage: runtime.ProcessUsage{User: 3 * time.Second, PeakMemory: 999, ReadBytes: 17},
+				Beats: []runtime.ProcessUsage{{User: time.Second, System: time.Second, Memory: 512, PeakMemory: 777, Processes: 3}},
 			}
 		}
 	})
@@ -45,7 +44,7 @@ func TestAProcessThatRunsIsShown(t *testing.T) {
 		`Started <time datetime="20[^"]*Z">[^<]*</time>\. To end by <time datetime="20[^"]*Z">[^<]*</time>\.`, text)
 	assert.NotContains(t, text, secret)
 
-	require.NoError(t, r.Executor.Session(engine.SessionConfig{ID: "s", Principal: "agent"}).Cancel(t.Context(), q.CallID, operator.Program("alice"), "enough"))
+	require.NoError(t, r.Executor.Session(engine.SessionConfig{ID: "s", Principal: "agent"}).Cancel(t.Context(), q.CallID, runtime.ProgramActor("alice"), "enough"))
 	require.Equal(t, runtime.Cancelled, r.Executor.Session(engine.SessionConfig{ID: "s", Principal: "agent"}).Await(t.Context(), q.CallID).Kind)
 	for text = eve.get(page).text; strings.Contains(text, "no end is recorded") || strings.Contains(text, ", runs; "); text = eve.get(page).text {
 		time.Sleep(10 * time.Millisecond) // its end comes in a late entry

@@ -30,7 +30,7 @@ type recordedCall struct {
 	Run, Agent, Principal, Tool, Version, State, Request, Revision, Error, Took string
 	Provider                                                                    string // the id that the provider of the model gave it
 	Args, Final, Output                                                         json.RawMessage
-	Artifact                                                                    *journal.ArtifactRef
+	Artifact                                                                    *runtime.ArtifactRef
 	Outcome                                                                     *runtime.Outcome
 	Decision                                                                    json.RawMessage
 	Steps                                                                       []step
@@ -137,7 +137,7 @@ type answerItem struct {
 
 // addAnswer adds an answer that was taken.
 func (c *recordedCall) addAnswer(ev *consent.Event) {
-	if ev.Kind != consent.EventAnswered || ev.Result == nil || ev.Result.Resolution == consent.Rejected {
+	if ev.Kind != consent.EventAnswered || ev.Result == nil || ev.Result.Resolution == runtime.ResolutionRejected {
 		return
 	}
 	said := "denied"

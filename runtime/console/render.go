@@ -9,9 +9,9 @@ import (
 	"strconv"
 
 	"github.com/ambit-tools/ambit/internal/catalog"
+	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/internal/httpguard"
 	"github.com/ambit-tools/ambit/runtime/internal/legible"
-	"github.com/ambit-tools/ambit/runtime/operator"
 )
 
 //go:embed templates/*.html
@@ -23,7 +23,7 @@ var templates = template.Must(template.New("").Funcs(template.FuncMap{"count": c
 type layout struct {
 	Title string // of the page
 	App   string // of the application
-	Who   operator.Actor
+	Who   runtime.Actor
 	Link  links
 	Menu  []menuItem
 	// CanLogOut says that a cookie let the viewer in.
@@ -51,7 +51,7 @@ func (p *pages) menu(q *request) []menuItem {
 func (p *pages) render(q *request, status int, name, title string, data any) {
 	var page bytes.Buffer
 	err := templates.ExecuteTemplate(&page, name+".html", &layout{
-		Title: title, App: p.title, Who: q.by, Link: p.link, Menu: p.menu(q), CanLogOut: q.by.Method == operator.Owner || q.by.Method == operator.User, Data: data,
+		Title: title, App: p.title, Who: q.by, Link: p.link, Menu: p.menu(q), CanLogOut: q.by.Method == runtime.MethodOwner || q.by.Method == runtime.MethodUser, Data: data,
 	})
 	if err != nil {
 		p.tell(err)

@@ -7,15 +7,15 @@ import (
 	"slices"
 	"time"
 
+	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/audit"
 	"github.com/ambit-tools/ambit/runtime/internal/httpguard"
 	"github.com/ambit-tools/ambit/runtime/journal"
-	"github.com/ambit-tools/ambit/runtime/operator"
 )
 
 // verify compares the journal with all that proves it. It is for who may audit all of it.
 func (p *pages) verify(q *request) error {
-	if !p.mayAudit(q, operator.Target{}) {
+	if !p.mayAudit(q, runtime.ActTarget{}) {
 		return problem(httpguard.NotPermitted, "")
 	}
 	v := &p.verification

@@ -13,7 +13,6 @@ import (
 	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/engine"
 	"github.com/ambit-tools/ambit/runtime/journal"
-	"github.com/ambit-tools/ambit/runtime/operator"
 )
 
 // TestActionError: an error of an action has its code, a text for operators and its cause.
@@ -23,20 +22,20 @@ func TestActionError(t *testing.T) {
 	drift := fmt.Errorf("the page: %w", runtime.ErrDrift)
 	r := undoRig(t, &j, l, nil, restoreTool(l, func(context.Context) error { return drift }))
 	r.puts()
-	_, err := r.sessionAgain().Undo(t.Context(), action.UndoRequest{CallID: "c1", By: operator.Program("alice")})
+	_, err := r.sessionAgain().Undo(t.Context(), action.UndoRequest{CallID: "c1", By: runtime.ProgramActor("alice")})
 	require.EqualError(t, err, "drift: the page: changed since the call")
 	assert.ErrorIs(t, err, drift)
 	assert.Equal(t, action.CodeDrift, codeOf(err))
 
-	_, err = r.sessionAgain().Undo(t.Context(), action.UndoRequest{CallID: "c2", By: operator.Program("ops")})
+	_, err = r.sessionAgain().Undo(t.Context(), action.UndoRequest{CallID: "c2", By: runtime.ProgramActor("ops")})
 	require.EqualError(t, err, "unknown_call")
 	assert.NoError(t, errors.Unwrap(err))
 
-	res, err := r.sessionAgain().Undo(t.Context(), action.UndoRequest{RunID: "r", By: operator.Program("ops")})
+	res, err := r.sessionAgain().Undo(t.Context(), action.UndoRequest{RunID: "r", By: runtime.ProgramActor("ops")})
 	require.EqualError(t, err, "failed")
 	assert.Equal(t, []string{"c1"}, res.Failed)
 	assert.Equal(t, action.CodeDrift, codeOf(res.Calls[0].Err))
 
-	assert.Equal(t, action.CodeUnknownRequest, codeOf(r.exec.Revoke(t.Context(), "q", operator.Program("alice"), "")))
-	assert.Equal(t, action.CodeUnknownRequest, codeOf(new(engine.Executor).Revoke(t.Context(), "q", operator.Program("alice"), "")))
+	assert.Equal(t, action.CodeUnknownRequest, codeOf(r.exec.Revoke(t.Context(), "q", runtime.ProgramActor("alice"), "")))
+	assert.Equal(t, action.CodeUnknownRequest, codeOf(new(engine.Executor).Revoke(t.Context(), "q", runtime.ProgramActor("alice"), "")))
 }

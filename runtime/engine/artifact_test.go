@@ -19,7 +19,6 @@ import (
 	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/engine"
 	"github.com/ambit-tools/ambit/runtime/journal"
-	"github.com/ambit-tools/ambit/runtime/operator"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
@@ -300,7 +299,7 @@ func TestUndoGetsTheWholeOutput(t *testing.T) {
 			if name != "same process" {
 				r, ses = start()
 			}
-			require.Equal(t, undoOK, undoingOf(ses.Undo(t.Context(), action.UndoRequest{CallID: "c1", By: operator.Program("alice")})).Kind)
+			require.Equal(t, undoOK, undoingOf(ses.Undo(t.Context(), action.UndoRequest{CallID: "c1", By: runtime.ProgramActor("alice")})).Kind)
 			if name == "pruned" {
 				assert.Nil(t, got.Output)
 				require.Len(t, r.allFaults(), 1)

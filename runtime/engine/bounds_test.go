@@ -14,7 +14,6 @@ import (
 	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/engine"
 	"github.com/ambit-tools/ambit/runtime/journal"
-	"github.com/ambit-tools/ambit/runtime/operator"
 )
 
 // after returns the entries of a journal after a position, decoded, and the bytes of their leaves.
@@ -41,17 +40,17 @@ func headOf(t *testing.T, j journal.Journal) uint64 {
 // 32 an hour the attempts are counted, by entries that say how many; those of others are recorded as before.
 // SEMANTICS 5.5.10
 func TestRefusedAttemptsAreCounted(t *testing.T) {
-	for name, try := range map[string]func(o *anOffice, by operator.Actor) string{
-		"an answer to a request": func(o *anOffice, by operator.Actor) string {
+	for name, try := range map[string]func(o *anOffice, by runtime.Actor) string{
+		"an answer to a request": func(o *anOffice, by runtime.Actor) string {
 			return o.exec.Decide(o.t.Context(), o.request, action.Answer{By: by, Approve: true, NoWait: true, Message: strings.Repeat("m", 50_000)}).Reason.String()
 		},
-		"an answer to no request": func(o *anOffice, by operator.Actor) string {
+		"an answer to no request": func(o *anOffice, by runtime.Actor) string {
 			return o.exec.Decide(o.t.Context(), strings.Repeat("r", 3_000), action.Answer{By: by, Message: strings.Repeat("m", 50_000)}).Reason.String()
 		},
-		"a revocation of no grant": func(o *anOffice, by operator.Actor) string {
+		"a revocation of no grant": func(o *anOffice, by runtime.Actor) string {
 			return o.exec.Revoke(o.t.Context(), strings.Repeat("g", 3_000), by, strings.Repeat("m", 50_000)).Error()
 		},
-		"an undo": func(o *anOffice, by operator.Actor) string {
+		"an undo": func(o *anOffice, by runtime.Actor) string {
 			_, err := o.ses.Undo(o.t.Context(), action.UndoRequest{CallID: "done", By: by, Reason: strings.Repeat("m", 50_000)})
 			return err.Error()
 		},
@@ -59,7 +58,7 @@ func TestRefusedAttemptsAreCounted(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			o := openOffice(t, policyFunc(denyMallory))
 			head := headOf(t, o.j)
-			mallory := operator.Actor{ID: "mallory", Method: "token"}
+			mallory := runtime.Actor{ID: "mallory", Method: "token"}
 			why := try(o, mallory)
 			for range 1_000 {
 				assert.Equal(t, why, try(o, mallory), "it is refused alike, recorded or not")
@@ -85,14 +84,14 @@ func TestRefusedAttemptsAreCounted(t *testing.T) {
 // TestAnAttemptBeyondTheBoundCounts: who was refused often and may answer by now is heard.
 func TestAnAttemptBeyondTheBoundCounts(t *testing.T) {
 	o := openOffice(t, policyFunc(denyMallory))
-	alice := operator.Actor{ID: "alice", Method: "token"}
+	alice := runtime.Actor{ID: "alice", Method: "token"}
 	for range 100 {
 		require.Equal(t, consent.UnknownRequest, o.exec.Decide(t.Context(), "NONE", action.Answer{By: alice, Approve: true}).Reason)
 	}
-	assert.Equal(t, consent.Accepted, o.exec.Decide(t.Context(), o.request, action.Answer{By: alice, Approve: true}).Kind)
+	assert.Equal(t, runtime.ResolutionAccepted, o.exec.Decide(t.Context(), o.request, action.Answer{By: alice, Approve: true}).Kind)
 	require.NoError(t, o.exec.Revoke(t.Context(), o.grant, alice, "enough"))
 	head := headOf(t, o.j)
-	require.Equal(t, consent.UnknownRequest, o.exec.Decide(t.Context(), "NONE", action.Answer{By: operator.Actor{ID: "bob"}}).Reason)
+	require.Equal(t, consent.UnknownRequest, o.exec.Decide(t.Context(), "NONE", action.Answer{By: runtime.Actor{ID: "bob"}}).Reason)
 	list, _ := after(t, o.j, head)
 	require.Len(t, list, 1)
 	assert.Equal(t, "bob", list[0].By, "the count is that of one actor")
@@ -141,7 +140,7 @@ func TestLongNames(t *testing.T) {
 	assert.Equal(t, runtime.Completed, turn.Execute(t.Context(), callOf(id, "file_read", goodInput)).Kind)
 	assert.Equal(t, runtime.ReasonCallIDReused, turn.Execute(t.Context(), callOf(id, "file_read", `{"path":"b.md","limit":2}`)).Reason)
 
-	by := operator.Actor{ID: strings.Repeat("a", 257)}
+	by := runtime.Actor{ID: strings.Repeat("a", 257)}
 	head = headOf(t, &j)
 	assert.Equal(t, consent.NotPermitted, r.exec.Decide(t.Context(), "NONE", action.Answer{By: by}).Reason)
 	require.ErrorContains(t, r.exec.Revoke(t.Context(), "NONE", by, ""), "the id of the actor has 257 bytes")
@@ -149,8 +148,8 @@ func TestLongNames(t *testing.T) {
 }
 
 // denyMallory lets everybody do everything but mallory.
-func denyMallory(_ context.Context, r *operator.Request) (operator.Decision, error) {
-	return operator.Decision{Allow: r.Actor.ID != "mallory", Reason: "not you"}, nil
+func denyMallory(_ context.Context, r *runtime.ActRequest) (runtime.ActDecision, error) {
+	return runtime.ActDecision{Allow: r.Actor.ID != "mallory", Reason: "not you"}, nil
 }
 
 // expired returns a context that has ended.

@@ -16,7 +16,6 @@ import (
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
 	"github.com/ambit-tools/ambit/runtime/internal/tally"
-	"github.com/ambit-tools/ambit/runtime/journal"
 )
 
 // A progressCall owns a callState, and is the timer of its worker.
@@ -89,7 +88,7 @@ func (c *progressCall) run(t *testing.T, d time.Duration, recorded bool) {
 	require.True(t, c.BeginAttempt(context.Background(), c.now().Add(d), c.now(), recorded))
 }
 
-func (c *progressCall) times() journal.Times {
+func (c *progressCall) times() runtime.Times {
 	c.Lock()
 	defer c.Unlock()
 	c.Watch.Enter(tally.Other, c.now())

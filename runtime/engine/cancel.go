@@ -3,12 +3,12 @@ package engine
 import (
 	"context"
 
+	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/internal/deadline"
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
 	"github.com/ambit-tools/ambit/runtime/internal/outcomes"
 	"github.com/ambit-tools/ambit/runtime/internal/processes"
-	"github.com/ambit-tools/ambit/runtime/operator"
 )
 
 // Cancel ends a call of s in any state: while it is evaluated, waits for a slot or for
@@ -17,12 +17,12 @@ import (
 // When Cancel returns nil the outcome is durable. Any other error is an *action.Error. ctx bounds
 // how long Cancel waits for another goroutine that is ending the call.
 //
-// The operator policy is asked first (operator.Cancel).
-func (s *Session) Cancel(ctx context.Context, callID string, by operator.Actor, reason string) error {
+// The operator policy is asked first (runtime.ActCancel).
+func (s *Session) Cancel(ctx context.Context, callID string, by runtime.Actor, reason string) error {
 	return s.cancel(ctx, callID, by, reason, false)
 }
 
-func (s *Session) cancel(ctx context.Context, callID string, by operator.Actor, reason string, now bool) error {
+func (s *Session) cancel(ctx context.Context, callID string, by runtime.Actor, reason string, now bool) error {
 	s = s.whole()
 	if s == nil || s.exec == nil {
 		return action.CodeUnknownCall.Err()
@@ -31,7 +31,7 @@ func (s *Session) cancel(ctx context.Context, callID string, by operator.Actor, 
 		return &action.Error{Code: action.CodeJournalUnavailable, Err: err}
 	}
 	defer s.place.Leave()
-	if err := s.exec.authorize(deadline.OrBackground(ctx), operator.Cancel, by, operator.Target{Session: s.id, Call: callID}, s); err != nil {
+	if err := s.exec.authorize(deadline.OrBackground(ctx), runtime.ActCancel, by, runtime.ActTarget{Session: s.id, Call: callID}, s); err != nil {
 		return err
 	}
 	c, why := s.past.Running(callID)
@@ -60,11 +60,11 @@ func (s *Session) cancel(ctx context.Context, callID string, by operator.Actor, 
 
 // Cancel is Session.Cancel for a caller that has only the id of the session. It needs a
 // journal, without which an executor does not know its sessions.
-func (e *Executor) Cancel(ctx context.Context, sessionID, callID string, by operator.Actor, reason string) error {
+func (e *Executor) Cancel(ctx context.Context, sessionID, callID string, by runtime.Actor, reason string) error {
 	return e.sessionOf(sessionID).Cancel(ctx, callID, by, reason)
 }
 
 // CancelNow is Cancel, but leaves the process of a command no grace: it gets SIGKILL.
-func (e *Executor) CancelNow(ctx context.Context, sessionID, callID string, by operator.Actor, reason string) error {
+func (e *Executor) CancelNow(ctx context.Context, sessionID, callID string, by runtime.Actor, reason string) error {
 	return e.sessionOf(sessionID).cancel(ctx, callID, by, reason, true)
 }

@@ -14,7 +14,6 @@ import (
 	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/engine"
 	"github.com/ambit-tools/ambit/runtime/journal"
-	"github.com/ambit-tools/ambit/runtime/operator"
 )
 
 // TestCancel cancels calls in every state.
@@ -44,7 +43,7 @@ func TestCancel(t *testing.T) {
 
 		ses := r.exec.Session(engine.SessionConfig{ID: "s", Principal: "agent"})
 		for id, out := range map[string]<-chan runtime.Outcome{"judged": judged, "queued": queued, "running": running, "waiting": nil} {
-			assert.NoError(t, r.exec.Cancel(t.Context(), "s", id, operator.Program("alice"), "not needed"), id)
+			assert.NoError(t, r.exec.Cancel(t.Context(), "s", id, runtime.ProgramActor("alice"), "not needed"), id)
 			entries, err := j.Call(t.Context(), journal.CallKey{Session: "s", Call: id})
 			require.NoError(t, err)
 			by := map[string]string{}
@@ -61,12 +60,12 @@ func TestCancel(t *testing.T) {
 			assert.Equal(t, runtime.Cancelled, got.Kind, id)
 			assert.Equal(t, runtime.ReasonCancelled, got.Reason, id)
 			assert.Contains(t, got.Message, "the call was cancelled: not needed")
-			assert.Equal(t, action.CodeAlreadyEnded, codeOf(ses.Cancel(t.Context(), id, operator.Program("bob"), "")))
+			assert.Equal(t, action.CodeAlreadyEnded, codeOf(ses.Cancel(t.Context(), id, runtime.ProgramActor("bob"), "")))
 		}
 		assert.Empty(t, r.exec.Requests())
 		assert.Equal(t, "already_resolved", r.exec.Decide(t.Context(), waiting.RequestID, yes("alice")).Reason.String())
-		assert.Equal(t, action.CodeUnknownCall, codeOf(ses.Cancel(t.Context(), "nobody", operator.Program("alice"), "")))
-		assert.Equal(t, action.CodeUnknownCall, codeOf(r.exec.Cancel(t.Context(), "other", "judged", operator.Program("alice"), "")))
+		assert.Equal(t, action.CodeUnknownCall, codeOf(ses.Cancel(t.Context(), "nobody", runtime.ProgramActor("alice"), "")))
+		assert.Equal(t, action.CodeUnknownCall, codeOf(r.exec.Cancel(t.Context(), "other", "judged", runtime.ProgramActor("alice"), "")))
 		require.NoError(t, r.exec.Shutdown(t.Context()))
 	})
 }
@@ -77,7 +76,7 @@ func TestCancelCannotBeRecorded(t *testing.T) {
 	r := recovered(t, j, obedient(begun))
 	out := told(r.turn(), callOf("c1", "file_read", goodInput))
 	<-begun
-	assert.Equal(t, action.CodeJournalUnavailable, codeOf(r.exec.Cancel(t.Context(), "s", "c1", operator.Program("alice"), "")))
+	assert.Equal(t, action.CodeJournalUnavailable, codeOf(r.exec.Cancel(t.Context(), "s", "c1", runtime.ProgramActor("alice"), "")))
 	assert.Equal(t, runtime.Unknown, (<-out).Kind)
 }
 

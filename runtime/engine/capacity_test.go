@@ -15,7 +15,6 @@ import (
 	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/engine"
 	"github.com/ambit-tools/ambit/runtime/journal"
-	"github.com/ambit-tools/ambit/runtime/operator"
 )
 
 // blocked returns a tool whose handlers return when free is closed.
@@ -170,7 +169,7 @@ func TestCallsInFlightAreBounded(t *testing.T) {
 		assert.Contains(t, out.Message, "3 calls are in flight")
 		assert.Equal(t, runtime.ReasonAtCapacity, turn.Execute(t.Context(), callOf("c5", "nothing", goodInput)).Reason)
 		assert.Equal(t, runtime.TimedOut, turn.Execute(t.Context(), callOf("deaf", "deaf", goodInput)).Kind, "a repeated call")
-		res := r.exec.Decide(t.Context(), pending.RequestID, action.Answer{By: operator.Program("ada"), Approve: true})
+		res := r.exec.Decide(t.Context(), pending.RequestID, action.Answer{By: runtime.ProgramActor("ada"), Approve: true})
 		require.NotNil(t, res.Outcome)
 		assert.Equal(t, runtime.Completed, res.Outcome.Kind)
 		close(free)

@@ -13,7 +13,6 @@ import (
 	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/engine"
 	"github.com/ambit-tools/ambit/runtime/journal"
-	"github.com/ambit-tools/ambit/runtime/operator"
 )
 
 // sessionSizes are numbers of undoable calls in one session, in runs of ten.
@@ -144,7 +143,7 @@ func BenchmarkClose(b *testing.B) {
 // BenchmarkUndoRun undoes runs: the time does not depend on the calls of other runs.
 func BenchmarkUndoRun(b *testing.B) {
 	timedRuns(b, func(b *testing.B, s *engine.Session, run *engine.Run) {
-		if res := undoingOf(s.Undo(context.Background(), action.UndoRequest{RunID: run.ID(), By: operator.Program("ops")})); len(res.Undone) != 10 {
+		if res := undoingOf(s.Undo(context.Background(), action.UndoRequest{RunID: run.ID(), By: runtime.ProgramActor("ops")})); len(res.Undone) != 10 {
 			b.Fatal(res)
 		}
 	})

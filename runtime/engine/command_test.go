@@ -15,7 +15,6 @@ import (
 	"github.com/ambit-tools/ambit/runtime/engine"
 	"github.com/ambit-tools/ambit/runtime/inbox"
 	"github.com/ambit-tools/ambit/runtime/journal"
-	"github.com/ambit-tools/ambit/runtime/operator"
 )
 
 // imported imports a command that alice gave.
@@ -24,7 +23,7 @@ func (r *rig) imported(c inbox.Command) inbox.CommandResult {
 	if c.By == "" {
 		c.By = "alice"
 	}
-	c.Method = operator.Owner
+	c.Method = runtime.MethodOwner
 	res, err := inbox.Import(r.t.Context(), r.exec, c)
 	require.NoError(r.t, err)
 	return res
@@ -151,7 +150,7 @@ func (j *cutJournal) Append(ctx context.Context, entries []journal.Entry) error 
 // TestCommandsAreCarriedOutOnce imports a command again after a crash at each possible
 // point.
 func TestCommandsAreCarriedOutOnce(t *testing.T) {
-	undo := inbox.Command{Nonce: "n1", By: "alice", Method: operator.Owner, Kind: inbox.CommandUndo, Session: "s", Call: "c1"}
+	undo := inbox.Command{Nonce: "n1", By: "alice", Method: runtime.MethodOwner, Kind: inbox.CommandUndo, Session: "s", Call: "c1"}
 	for _, c := range []struct {
 		cut     string
 		undone  int // before the crash

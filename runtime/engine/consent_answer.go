@@ -33,7 +33,7 @@ func (e *Executor) Decide(ctx context.Context, requestID string, a action.Answer
 	if c == nil {
 		return res
 	}
-	if res.Kind == consent.Accepted && !a.NoWait {
+	if res.Kind == runtime.ResolutionAccepted && !a.NoWait {
 		e.sched.Wait(c.record.Final, nil, ctx.Done())
 	}
 	answering{c: c}.describe(&res)
@@ -99,7 +99,7 @@ func (e *Executor) resolve(ctx context.Context, requestID string, a action.Answe
 		return g.notRecorded(), nil
 	}
 	res := action.Resolution{Kind: result.Resolution, Reason: result.Rejection, Detail: result.Detail, Call: c.id, Missing: result.Missing, Granted: result.Granted, Rewritten: result.Rewritten}
-	if result.Resolution == consent.Accepted {
+	if result.Resolution == runtime.ResolutionAccepted {
 		if result.Status == consent.StatusApproved {
 			if c.progress.Approve() {
 				c.submitApproved()
@@ -200,7 +200,7 @@ func (g answering) record(ed *edit) *consent.Result {
 	s := c.run.session
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if ev.Result.Resolution == consent.Recorded {
+	if ev.Result.Resolution == runtime.ResolutionRecorded {
 		s.memory.Rebind(c.exec.instant(now), &ed.rule)
 	}
 	n.Session = true

@@ -87,7 +87,7 @@ func TestApprovalOutlivesEditsThatDoNotConcernIt(t *testing.T) {
 				policy.now = askedBy("v2")
 				c.edit(&policy.now)
 				res := r.exec.Decide(t.Context(), out.RequestID, yes("alice"))
-				require.Equal(t, consent.Accepted, res.Kind)
+				require.Equal(t, runtime.ResolutionAccepted, res.Kind)
 				require.NotNil(t, res.Outcome)
 				assert.Equal(t, c.reason, res.Outcome.Reason, res.Outcome.Message)
 				assert.Equal(t, c.changed, res.Outcome.Detail.Changed)
@@ -141,7 +141,7 @@ func TestQuorumOutlivesAnEdit(t *testing.T) {
 		r := newRigWith(t, policy, []*runtime.Tool{readTool(okRead)}, engine.WithPendingRequests())
 		out := r.run().Turn(engine.TurnConfig{}).Execute(t.Context(), callOf("c1", "file_read", goodInput))
 		res := r.exec.Decide(t.Context(), out.RequestID, yes("alice"))
-		require.Equal(t, consent.Recorded, res.Kind)
+		require.Equal(t, runtime.ResolutionRecorded, res.Kind)
 		assert.Equal(t, 1, res.Missing)
 		assert.Equal(t, runtime.Pending, res.Outcome.Kind)
 		assert.Equal(t, runtime.StateValidated, res.State)
@@ -149,7 +149,7 @@ func TestQuorumOutlivesAnEdit(t *testing.T) {
 		policy.now.Asks[0].Quorum = 2
 		edits[edit].edit(&policy.now)
 		res = r.exec.Decide(t.Context(), out.RequestID, yes("bob"))
-		require.Equal(t, consent.Accepted, res.Kind)
+		require.Equal(t, runtime.ResolutionAccepted, res.Kind)
 		assert.Equal(t, reason, res.Outcome.Reason)
 	}
 }
@@ -171,18 +171,18 @@ func TestEditAfterAReload(t *testing.T) {
 		return r.exec.Decide(t.Context(), out.RequestID, a)
 	}
 	res := edited(1)
-	require.Equal(t, consent.Accepted, res.Kind)
+	require.Equal(t, runtime.ResolutionAccepted, res.Kind)
 	assert.Equal(t, runtime.Completed, res.Outcome.Kind, res.Outcome.Message)
 
 	res = edited(2)
-	require.Equal(t, consent.Recorded, res.Kind)
+	require.Equal(t, runtime.ResolutionRecorded, res.Kind)
 	policy.now = askedBy("v3")
 	policy.now.Asks[0].Quorum = 2
 	bob := yes("bob")
 	shown, _ := r.exec.Request(res.Outcome.RequestID)
 	bob.Binding = shown.Binding
 	res = r.exec.Decide(t.Context(), res.Outcome.RequestID, bob)
-	require.Equal(t, consent.Accepted, res.Kind)
+	require.Equal(t, runtime.ResolutionAccepted, res.Kind)
 	assert.Equal(t, []string{"question"}, res.Outcome.Detail.Changed, "bob saw another one")
 }
 
@@ -201,7 +201,7 @@ func TestDecideSaysThatTheCallGoesOn(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	go func() { <-started; cancel() }()
 	res := r.exec.Decide(ctx, out.RequestID, yes("alice"))
-	require.Equal(t, consent.Accepted, res.Kind)
+	require.Equal(t, runtime.ResolutionAccepted, res.Kind)
 	assert.Nil(t, res.Outcome)
 	assert.Equal(t, runtime.StateExecuting, res.State)
 	close(release)

@@ -17,7 +17,6 @@ import (
 	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/engine"
-	"github.com/ambit-tools/ambit/runtime/operator"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
@@ -37,7 +36,7 @@ func newInbox(t *testing.T, tools ...*runtime.Tool) *rig {
 	return newRigWith(t, runtime.PolicyFunc(allowAll), tools, engine.WithPendingRequests())
 }
 
-func yes(by string) action.Answer { return action.Answer{By: operator.Program(by), Approve: true} }
+func yes(by string) action.Answer { return action.Answer{By: runtime.ProgramActor(by), Approve: true} }
 
 // SEMANTICS 5.5.10
 func TestConsentIsGiven(t *testing.T) {
@@ -56,7 +55,7 @@ func TestConsentIsGiven(t *testing.T) {
 	require.Len(t, requests, 1)
 	assert.JSONEq(t, goodInput, string(requests[0].Shown))
 	res := r.exec.Decide(t.Context(), out.RequestID, yes("alice"))
-	assert.Equal(t, consent.Accepted, res.Kind)
+	assert.Equal(t, runtime.ResolutionAccepted, res.Kind)
 	require.NotNil(t, res.Outcome)
 	assert.Equal(t, runtime.Completed, res.Outcome.Kind, res.Outcome.Message)
 	assert.Equal(t, out.RequestID, res.Outcome.RequestID)
@@ -76,7 +75,7 @@ func TestConsentIsGiven(t *testing.T) {
 func TestPatience(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var r *rig
-		approver := runtime.ApproverFunc(func(_ context.Context, q *runtime.ConsentRequest) error {
+		approver := consent.ApproverFunc(func(_ context.Context, q *consent.Notice) error {
 			time.Sleep(10 * time.Second)
 			r.exec.Decide(context.Background(), q.ID, yes("alice"))
 			return nil
@@ -115,7 +114,7 @@ func waysOut() map[string]func(w *waiting) {
 	approve := func(w *waiting) { w.exec.Decide(context.Background(), w.out.RequestID, yes("alice")) }
 	return map[string]func(w *waiting){
 		"denied": func(w *waiting) {
-			w.exec.Decide(context.Background(), w.out.RequestID, action.Answer{By: operator.Program("alice")})
+			w.exec.Decide(context.Background(), w.out.RequestID, action.Answer{By: runtime.ProgramActor("alice")})
 		},
 		"expired":  func(*waiting) { time.Sleep(time.Hour) },
 		"closed":   func(w *waiting) { assert.NoError(w.t, w.run.Close(context.Background())) },
@@ -187,8 +186,8 @@ func TestReservationsAreReleased(t *testing.T) {
 // SEMANTICS 5.1.3
 func TestNobodyToAsk(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		broken := runtime.ApproverFunc(func(context.Context, *runtime.ConsentRequest) error { return errors.New("no terminal") })
-		panics := runtime.ApproverFunc(func(context.Context, *runtime.ConsentRequest) error { panic("no terminal") })
+		broken := consent.ApproverFunc(func(context.Context, *consent.Notice) error { return errors.New("no terminal") })
+		panics := consent.ApproverFunc(func(context.Context, *consent.Notice) error { panic("no terminal") })
 		r := newRigWith(t, runtime.PolicyFunc(allowAll), []*runtime.Tool{readTool(okRead, asking())},
 			engine.WithApprover(broken), engine.WithApprover(panics))
 		run := r.run()
@@ -204,9 +203,9 @@ func TestNobodyToAsk(t *testing.T) {
 // SEMANTICS 5.1.3
 func TestOneApproverIsEnough(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		broken := runtime.ApproverFunc(func(context.Context, *runtime.ConsentRequest) error { return errors.New("no terminal") })
-		panics := runtime.ApproverFunc(func(context.Context, *runtime.ConsentRequest) error { panic("no terminal") })
-		told := runtime.ApproverFunc(func(context.Context, *runtime.ConsentRequest) error { return nil })
+		broken := consent.ApproverFunc(func(context.Context, *consent.Notice) error { return errors.New("no terminal") })
+		panics := consent.ApproverFunc(func(context.Context, *consent.Notice) error { panic("no terminal") })
+		told := consent.ApproverFunc(func(context.Context, *consent.Notice) error { return nil })
 		r := newRigWith(t, runtime.PolicyFunc(allowAll), []*runtime.Tool{readTool(okRead, asking())},
 			engine.WithApprover(broken), engine.WithApprover(told), engine.WithApprover(panics))
 		out := r.run().Turn(engine.TurnConfig{ConsentWait: time.Minute}).Execute(t.Context(), callOf("c1", "file_read", goodInput))
@@ -247,7 +246,7 @@ func TestChangedArgumentsDoNotRun(t *testing.T) {
 			}
 		}
 		res := r.exec.Decide(t.Context(), out.RequestID, yes("alice"))
-		require.Equal(t, consent.Accepted, res.Kind)
+		require.Equal(t, runtime.ResolutionAccepted, res.Kind)
 		require.Equal(t, runtime.ReasonBindingMismatch, res.Outcome.Reason)
 		require.Equal(t, []string{"args"}, res.Outcome.Detail.Changed)
 	}
@@ -266,9 +265,9 @@ func TestRacingAnswers(t *testing.T) {
 		var wg sync.WaitGroup
 		for i := range 10 {
 			wg.Go(func() {
-				a := action.Answer{By: operator.Program(string(rune('a' + i))), Approve: i%2 == 0}
+				a := action.Answer{By: runtime.ProgramActor(string(rune('a' + i))), Approve: i%2 == 0}
 				res := r.exec.Decide(t.Context(), out.RequestID, a)
-				if res.Kind == consent.Accepted {
+				if res.Kind == runtime.ResolutionAccepted {
 					accepted.Add(1)
 					if a.Approve {
 						approved.Add(1)
@@ -345,9 +344,9 @@ func TestEditIsJudged(t *testing.T) {
 	assert.Equal(t, `{"content":"b.md","size":7}`, string(res.Outcome.Output))
 	assert.Equal(t, "invalid_input", edit(`{"path":"b.md"}`).Reason.String())
 	res = edit(`{"path":"b.md","limit":200}`)
-	assert.Equal(t, []any{consent.Recorded, true, runtime.Pending}, []any{res.Kind, res.Rewritten, res.Outcome.Kind})
+	assert.Equal(t, []any{runtime.ResolutionRecorded, true, runtime.Pending}, []any{res.Kind, res.Rewritten, res.Outcome.Kind})
 	res = edit(`{"path":"b.md","limit":600}`)
-	assert.Equal(t, consent.Accepted, res.Kind)
+	assert.Equal(t, runtime.ResolutionAccepted, res.Kind)
 	assert.Equal(t, "too_much", res.Outcome.Detail.Rule)
 }
 
@@ -355,9 +354,9 @@ func TestEditIsJudged(t *testing.T) {
 func TestConsentOff(t *testing.T) {
 	r := newInbox(t, readTool(okRead, asking()))
 	turn := r.run().Turn(engine.TurnConfig{})
-	assert.Error(t, r.exec.SuspendConsent(t.Context(), time.Now().Add(2*time.Hour), operator.Program("alice"), "incident"))
-	assert.Error(t, r.exec.SuspendConsent(t.Context(), time.Now().Add(time.Minute), operator.Program(""), "incident"))
-	require.NoError(t, r.exec.SuspendConsent(t.Context(), time.Now().Add(time.Minute), operator.Program("alice"), "incident"))
+	assert.Error(t, r.exec.SuspendConsent(t.Context(), time.Now().Add(2*time.Hour), runtime.ProgramActor("alice"), "incident"))
+	assert.Error(t, r.exec.SuspendConsent(t.Context(), time.Now().Add(time.Minute), runtime.ProgramActor(""), "incident"))
+	require.NoError(t, r.exec.SuspendConsent(t.Context(), time.Now().Add(time.Minute), runtime.ProgramActor("alice"), "incident"))
 	assert.Equal(t, runtime.Completed, turn.Execute(t.Context(), callOf("c1", "file_read", goodInput)).Kind)
 	assert.Len(t, r.allFaults(), 1, "a warning")
 }

@@ -16,7 +16,6 @@ import (
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/engine"
-	"github.com/ambit-tools/ambit/runtime/operator"
 	"github.com/ambit-tools/ambit/runtime/rules"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
@@ -245,7 +244,7 @@ func (d *duel) answer() {
 	rc := d.asked[i]
 	d.asked = append(d.asked[:i:i], d.asked[i+1:]...)
 	approve := d.rng.IntN(4) > 0
-	out := *d.exec.Decide(d.t.Context(), d.request[rc.ID], action.Answer{By: operator.Program("alice"), Approve: approve}).Outcome
+	out := *d.exec.Decide(d.t.Context(), d.request[rc.ID], action.Answer{By: runtime.ProgramActor("alice"), Approve: approve}).Outcome
 	if !approve {
 		require.Equal(d.t, runtime.ReasonConsentDenied, out.Reason)
 		_, err := d.state.Release(d.at(), rc.ID)
@@ -266,7 +265,7 @@ func (d *duel) undo() {
 		return
 	}
 	id := d.done[d.rng.IntN(len(d.done))]
-	if res := undoingOf(d.ses.Undo(d.t.Context(), action.UndoRequest{CallID: id, By: operator.Program("alice")})); res.Kind == undoOK {
+	if res := undoingOf(d.ses.Undo(d.t.Context(), action.UndoRequest{CallID: id, By: runtime.ProgramActor("alice")})); res.Kind == undoOK {
 		_, err := d.state.Undo(d.at(), id)
 		require.NoError(d.t, err)
 	}

@@ -57,7 +57,7 @@
 //
 // A call is pending when the policy asks for consent, or when its declaration does. It keeps its
 // reservations and occupies no worker. The executor records the request and then notifies every
-// [runtime.Approver]. With [WithPendingRequests] the application polls [Executor.Requests] instead.
+// [consent.Approver]. With [WithPendingRequests] the application polls [Executor.Requests] instead.
 // Without either the call is denied consent_unavailable.
 //
 // All answers arrive through [Executor.Decide]. Execute waits for an answer as long as

@@ -47,20 +47,20 @@ func TestEditKeepsMaskedValues(t *testing.T) {
 	request, shown := ask("c1")
 	mask := shown["password"]
 	moved := edited(request, map[string]string{"user": "eve", "password": mask + " "})
-	assert.Equal(t, consent.Accepted, moved.Kind, "a text of another form is a new secret")
+	assert.Equal(t, runtime.ResolutionAccepted, moved.Kind, "a text of another form is a new secret")
 	assert.Equal(t, loginInput{"eve", mask + " "}, got)
 
 	request, shown = ask("c2")
 	shown["user"] = "eve"
-	require.Equal(t, consent.Accepted, edited(request, shown).Kind)
+	require.Equal(t, runtime.ResolutionAccepted, edited(request, shown).Kind)
 	assert.Equal(t, loginInput{"eve", password}, got)
 
 	request, shown = ask("c3")
 	shown["password"] = "(sensitive: 7 characters, 0123456789abcdef)"
 	res := edited(request, shown)
-	assert.Equal(t, []any{consent.Rejected, consent.InvalidInput}, []any{res.Kind, res.Reason})
+	assert.Equal(t, []any{runtime.ResolutionRejected, consent.InvalidInput}, []any{res.Kind, res.Reason})
 	shown["user"], shown["password"] = mask, "new"
-	require.Equal(t, consent.Accepted, edited(request, shown).Kind)
+	require.Equal(t, runtime.ResolutionAccepted, edited(request, shown).Kind)
 	assert.Equal(t, loginInput{mask, "new"}, got, "what is not sensitive is a text")
 }
 
@@ -73,11 +73,11 @@ func TestUnseenEditIsNotApproved(t *testing.T) {
 	shown, _ := r.exec.Request(out.RequestID)
 	bob := yes("bob")
 	bob.Edit = []byte(`{"path":"secrets.md","limit":3}`)
-	require.Equal(t, consent.Recorded, r.exec.Decide(t.Context(), out.RequestID, bob).Kind)
+	require.Equal(t, runtime.ResolutionRecorded, r.exec.Decide(t.Context(), out.RequestID, bob).Kind)
 	alice := yes("alice")
 	for _, alice.Binding = range []consent.Digest{{}, shown.Binding} {
 		res := r.exec.Decide(t.Context(), out.RequestID, alice)
-		assert.Equal(t, []any{consent.Rejected, consent.TermsChanged, 1}, []any{res.Kind, res.Reason, res.Missing})
+		assert.Equal(t, []any{runtime.ResolutionRejected, consent.TermsChanged, 1}, []any{res.Kind, res.Reason, res.Missing})
 	}
 	now, _ := r.exec.Request(out.RequestID)
 	alice.Binding = now.Binding

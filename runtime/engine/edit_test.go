@@ -69,7 +69,7 @@ func TestRewrittenEdit(t *testing.T) {
 	assert.Equal(t, consent.TermsChanged, again.Reason)
 	a.Binding = asked.Binding
 	again = r.exec.Decide(t.Context(), out.RequestID, a)
-	assert.Equal(t, []any{consent.Recorded, 1, true}, []any{again.Kind, again.Missing, again.Rewritten})
+	assert.Equal(t, []any{runtime.ResolutionRecorded, 1, true}, []any{again.Kind, again.Missing, again.Rewritten})
 
 	res = r.imported(inbox.Command{Nonce: "n3", Kind: inbox.CommandApprove, Request: out.RequestID, Binding: asked.Binding})
 	assert.Equal(t, "accepted", res.Result)
@@ -99,6 +99,6 @@ func TestEditThatThePolicyCannotJudge(t *testing.T) {
 	cancel()
 	a.Edit = []byte(`{"path":"b.md","limit":3}`)
 	a.NoWait = true
-	assert.Equal(t, consent.Accepted, r.exec.Decide(done, out.RequestID, a).Kind, "an answer counts though its caller is gone")
+	assert.Equal(t, runtime.ResolutionAccepted, r.exec.Decide(done, out.RequestID, a).Kind, "an answer counts though its caller is gone")
 	assert.Equal(t, runtime.Completed, r.sessionAgain().Await(t.Context(), "c1").Kind)
 }

@@ -15,7 +15,6 @@ import (
 	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/engine"
 	"github.com/ambit-tools/ambit/runtime/journal"
-	"github.com/ambit-tools/ambit/runtime/operator"
 )
 
 // kindsIn returns the kinds of the entries of a journal.
@@ -52,7 +51,7 @@ func refusesAll(t *testing.T, r *rig, turn *engine.Turn) {
 	_, open := s.Run("r")
 	assert.False(t, open)
 	for _, req := range []action.UndoRequest{{CallID: "c1"}, {CallID: "never"}, {RunID: "r"}, {CallID: "c1", DryRun: true}} {
-		req.By = operator.Program("alice")
+		req.By = runtime.ProgramActor("alice")
 		_, err := s.Undo(t.Context(), req)
 		_, code := action.ResultOf(err)
 		assert.Equal(t, action.CodeExpired, code)
@@ -76,7 +75,7 @@ func TestEndedSession(t *testing.T) {
 	granted := turn.Execute(t.Context(), callOf("c0", "asks", `{"path":"b.md","limit":2}`))
 	answer := yes("alice")
 	answer.Grant, answer.Cover = consent.ForSession, runtime.CoverExact
-	require.Equal(t, consent.Accepted, r.exec.Decide(t.Context(), granted.RequestID, answer).Kind)
+	require.Equal(t, runtime.ResolutionAccepted, r.exec.Decide(t.Context(), granted.RequestID, answer).Kind)
 	require.Len(t, r.exec.Grants(action.GrantFilter{Live: true}), 1)
 	waits := turn.Execute(t.Context(), callOf("c2", "asks", goodInput))
 	require.Equal(t, runtime.Pending, waits.Kind)
@@ -168,14 +167,14 @@ func TestEndOfASessionWaitsForUndos(t *testing.T) {
 		s, _ := r.exec.FindSession("s")
 		var wg sync.WaitGroup
 		wg.Go(func() {
-			_, err := s.Undo(t.Context(), action.UndoRequest{CallID: "c1", By: operator.Program("alice")})
+			_, err := s.Undo(t.Context(), action.UndoRequest{CallID: "c1", By: runtime.ProgramActor("alice")})
 			assert.NoError(t, err)
 		})
 		time.Sleep(time.Second)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		assert.ErrorContains(t, s.End(ctx), "1 undos are still running")
-		_, err := s.Undo(t.Context(), action.UndoRequest{CallID: "c2", By: operator.Program("alice")})
+		_, err := s.Undo(t.Context(), action.UndoRequest{CallID: "c2", By: runtime.ProgramActor("alice")})
 		_, code := action.ResultOf(err)
 		assert.Equal(t, action.CodeExpired, code)
 		require.NoError(t, s.End(t.Context()))
@@ -209,7 +208,7 @@ func TestUnknownCallOfAnEndedSession(t *testing.T) {
 		for range restarts {
 			r = recovered(t, &j, readTool(okRead, writes))
 		}
-		require.NoError(t, r.exec.Resolve(t.Context(), "s", "c1", action.ResolveRequest{TookEffect: true, By: operator.Program("alice")}))
+		require.NoError(t, r.exec.Resolve(t.Context(), "s", "c1", action.ResolveRequest{TookEffect: true, By: runtime.ProgramActor("alice")}))
 		s, _ = r.exec.FindSession("s")
 		assert.Equal(t, runtime.Completed, s.Await(t.Context(), "c1").Kind)
 		refused := recovered(t, &j, readTool(okRead, writes))

@@ -13,10 +13,8 @@ import (
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/action"
-	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/engine"
 	"github.com/ambit-tools/ambit/runtime/journal"
-	"github.com/ambit-tools/ambit/runtime/operator"
 )
 
 // A waitingWorld is a session with a run r in which the call c1 completed. What a test leaves behind in it runs for
@@ -50,7 +48,7 @@ func (w *waitingWorld) execute(id, tool string) runtime.Outcome {
 
 // undo undoes c1 and returns why it was not undone.
 func (w *waitingWorld) undo(ctx context.Context) action.Code {
-	_, err := w.session.Undo(ctx, action.UndoRequest{CallID: "c1", By: operator.Program("alice")})
+	_, err := w.session.Undo(ctx, action.UndoRequest{CallID: "c1", By: runtime.ProgramActor("alice")})
 	_, code := action.ResultOf(err)
 	return code
 }
@@ -220,7 +218,7 @@ func waysOfCalls(t *testing.T, r *rig, s *engine.Session, run *engine.Run, n str
 		require.Equal(t, runtime.Pending, out.Kind, out.Message)
 		answer := yes("alice")
 		answer.Approve = approve
-		require.Equal(t, consent.Accepted, r.exec.Decide(t.Context(), out.RequestID, answer).Kind)
+		require.Equal(t, runtime.ResolutionAccepted, r.exec.Decide(t.Context(), out.RequestID, answer).Kind)
 		s.Await(t.Context(), n+id)
 		synctest.Wait()
 	}

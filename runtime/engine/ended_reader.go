@@ -21,7 +21,6 @@ import (
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
 	"github.com/ambit-tools/ambit/runtime/internal/wording"
 	"github.com/ambit-tools/ambit/runtime/journal"
-	"github.com/ambit-tools/ambit/runtime/operator"
 )
 
 // An endedReader is the calls of a session that have ended. Its methods are safe for concurrent use, without the lock of the
@@ -52,7 +51,7 @@ func (p *endedReader) Find(id string) (*callRecord, *endedCall) {
 }
 
 // Describe adds to a request to act on a call what is known of the call. of describes one that can still change.
-func (p *endedReader) Describe(r *operator.Request, of func(*call) (run, principal string)) {
+func (p *endedReader) Describe(r *runtime.ActRequest, of func(*call) (run, principal string)) {
 	c, was := p.Find(r.Call)
 	switch {
 	case was != nil:

@@ -16,9 +16,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/engine"
 	"github.com/ambit-tools/ambit/runtime/journal"
-	"github.com/ambit-tools/ambit/runtime/operator"
 	"github.com/ambit-tools/ambit/runtime/process"
-	"github.com/ambit-tools/ambit/runtime/rules"
 	"github.com/ambit-tools/ambit/runtime/runtimetest"
 )
 
@@ -124,7 +122,7 @@ func TestAnEqualCallWaits(t *testing.T) {
 		t.Run(name+" and runs where that was cancelled", func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				e := newEquals(t, tool, allowAll)
-				e.session.Cancel(t.Context(), "first", operator.Program("bob"), "")
+				e.session.Cancel(t.Context(), "first", runtime.ProgramActor("bob"), "")
 				require.Equal(t, runtime.Cancelled, (<-e.first).Kind)
 				close(e.free)
 				assert.Equal(t, runtime.Completed, (<-e.second).Kind)
@@ -179,7 +177,7 @@ func TestAnEqualCallWaits(t *testing.T) {
 			synctest.Wait()
 			cancel()
 			assert.Equal(t, runtime.ReasonCancelled, (<-third).Reason)
-			e.session.Cancel(t.Context(), "second", operator.Program("bob"), "")
+			e.session.Cancel(t.Context(), "second", runtime.ProgramActor("bob"), "")
 			assert.Equal(t, runtime.ReasonCancelled, (<-e.second).Reason)
 			fourth := told(e.run.Turn(engine.TurnConfig{}), callOf("fourth", "file_read", goodInput))
 			synctest.Wait()
@@ -208,7 +206,7 @@ func TestAnEqualCallWaits(t *testing.T) {
 		})
 		synctest.Test(t, func(t *testing.T) {
 			e := newEquals(t, once, denying("second"))
-			e.session.Cancel(t.Context(), "first", operator.Program("bob"), "")
+			e.session.Cancel(t.Context(), "first", runtime.ProgramActor("bob"), "")
 			assert.Equal(t, runtime.ReasonPolicyDenied, (<-e.second).Reason)
 			e.end()
 		})
@@ -369,7 +367,7 @@ func TestAnEqualCommandWaitsForItsProgram(t *testing.T) {
 		began := time.Now()
 		w.runner.Script = func(*process.Job) runtimetest.Act {
 			if time.Since(began) < 30*time.Second {
-				return runtimetest.Act{Fail: &process.LackError{What: process.Memory}}
+				return runtimetest.Act{Fail: &process.LackError{What: runtime.LimitMemory}}
 			}
 			return runtimetest.Act{}
 		}
@@ -397,7 +395,7 @@ func TestAnEqualCallOfOneThatWaitsForConsent(t *testing.T) {
 	out := turn.Execute(t.Context(), callOf("second", "file_read", goodInput))
 	assert.Equal(t, []any{runtime.Denied, runtime.ReasonDuplicatePending, "first"}, []any{out.Kind, out.Reason, out.Of})
 	assert.Equal(t, []string{"first"}, out.Detail.Waiting)
-	assert.Equal(t, []rules.Step{{Kind: rules.StepWait, Tool: "file_read", Call: "first"}}, out.Steps)
+	assert.Equal(t, []runtime.Step{{Kind: runtime.StepWait, Tool: "file_read", Call: "first"}}, out.Steps)
 	assert.Equal(t, runtime.LoopWait, out.Loop)
 	assert.Equal(t, `the equal call "first" waits for consent and may be denied: this one was not carried out; what would help: wait until first (file_read) is answered`, out.Message)
 	require.Equal(t, runtime.Completed, r.exec.Decide(t.Context(), first.RequestID, yes("alice")).Outcome.Kind)

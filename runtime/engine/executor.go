@@ -26,7 +26,6 @@ import (
 	"github.com/ambit-tools/ambit/runtime/internal/tools"
 	"github.com/ambit-tools/ambit/runtime/internal/transaction"
 	"github.com/ambit-tools/ambit/runtime/journal"
-	"github.com/ambit-tools/ambit/runtime/operator"
 	"github.com/ambit-tools/ambit/runtime/rules"
 )
 
@@ -36,11 +35,11 @@ type Executor struct {
 	reg          *runtime.Registry
 	tools        []tools.Tool // of reg, in its order
 	policy       runtime.Policy
-	operators    operator.Policy
+	operators    runtime.OperatorPolicy
 	judge        acts.Judge // asks operators
 	delivery     outbox.Delivery
 	sched        sched.Scheduler
-	approvers    []runtime.Approver
+	approvers    []consent.Approver
 	participants transaction.Participants
 	places       map[string]string // of the participants, for entries
 	attempts     attemptEnv

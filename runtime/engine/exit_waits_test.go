@@ -12,7 +12,6 @@ import (
 	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/engine"
 	"github.com/ambit-tools/ambit/runtime/journal"
-	"github.com/ambit-tools/ambit/runtime/operator"
 )
 
 func exits(s *runtime.Spec) { s.Rules.ExitLoop = true }
@@ -41,7 +40,7 @@ func TestExitIsHeld(t *testing.T) {
 	assert.Equal(t, `"finish" ends the run, and the calls "c1", "c2", "c3" wait for consent; what would help: `+
 		`wait until c1 (pay) is answered, then wait until c2 (pay) is answered, then wait until c3 (pay) is answered`, held.Message)
 	for i, asked := range []runtime.Outcome{c1, c2, c3} {
-		require.Equal(t, consent.Accepted, r.exec.Decide(t.Context(), asked.RequestID, action.Answer{By: operator.Program("alice"), Approve: i%2 == 0}).Kind)
+		require.Equal(t, runtime.ResolutionAccepted, r.exec.Decide(t.Context(), asked.RequestID, action.Answer{By: runtime.ProgramActor("alice"), Approve: i%2 == 0}).Kind)
 	}
 	assert.Equal(t, runtime.LoopExit, exit("c5").Loop)
 }
@@ -170,7 +169,7 @@ func TestResolvedExitEndsRequests(t *testing.T) {
 
 	r := recovered(t, s.take(), tools(okRead)...)
 	require.Len(t, r.exec.Requests(), 1, "it is not known that the run has ended")
-	require.NoError(t, r.exec.Resolve(t.Context(), "s", "exit", action.ResolveRequest{By: operator.Program("ops"), TookEffect: true}))
+	require.NoError(t, r.exec.Resolve(t.Context(), "s", "exit", action.ResolveRequest{By: runtime.ProgramActor("ops"), TookEffect: true}))
 	assert.Empty(t, r.exec.Requests())
 	assert.Equal(t, runtime.ReasonRunFinished, r.exec.Session(engine.SessionConfig{ID: "s", Principal: "agent"}).Await(t.Context(), "pay").Reason)
 	require.Error(t, old.exec.Shutdown(within(t, 0)))

@@ -12,7 +12,6 @@ import (
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/engine"
 	"github.com/ambit-tools/ambit/runtime/journal"
-	"github.com/ambit-tools/ambit/runtime/operator"
 )
 
 // A slowTracer takes its time with each call, which its session knows already and whose first event has not happened.
@@ -51,7 +50,7 @@ func TestCancelBeforeTheFirstEvent(t *testing.T) {
 				turn, made := r.turn(), make(chan error, 1)
 				go func() { made <- call(turn) }()
 				synctest.Wait()
-				require.NoError(t, r.exec.Cancel(t.Context(), "s", "c1", operator.Program("alice"), ""))
+				require.NoError(t, r.exec.Cancel(t.Context(), "s", "c1", runtime.ProgramActor("alice"), ""))
 				s, _ := r.exec.FindSession("s")
 				out := s.Await(t.Context(), "c1")
 				assert.Equal(t, []any{runtime.Cancelled, runtime.ReasonCancelled}, []any{out.Kind, out.Reason})

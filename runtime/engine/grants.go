@@ -13,11 +13,10 @@ import (
 	"github.com/ambit-tools/ambit/runtime/internal/deadline"
 	"github.com/ambit-tools/ambit/runtime/internal/lifecycle"
 	"github.com/ambit-tools/ambit/runtime/internal/outcomes"
-	"github.com/ambit-tools/ambit/runtime/operator"
 )
 
 // Requests lists the requests that wait for answers, in the order in which they were made.
-func (e *Executor) Requests() []*runtime.ConsentRequest {
+func (e *Executor) Requests() []*consent.Notice {
 	if e == nil || e.engine == nil {
 		return nil
 	}
@@ -27,7 +26,7 @@ func (e *Executor) Requests() []*runtime.ConsentRequest {
 
 // OpenRequests lists the requests that wait for answers and that f matches, a page at a time: those that
 // expire first come first. Unlike Requests it describes no request but those of the page.
-func (e *Executor) OpenRequests(f consent.RequestFilter) []*runtime.ConsentRequest {
+func (e *Executor) OpenRequests(f consent.RequestFilter) []*consent.Notice {
 	if e == nil || e.engine == nil {
 		return nil
 	}
@@ -37,7 +36,7 @@ func (e *Executor) OpenRequests(f consent.RequestFilter) []*runtime.ConsentReque
 
 // EndedRequests lists at most limit requests that need no answer any more, the newest first, as long as
 // the executor retains them. before is the id of the last one of the page before; empty: from the newest.
-func (e *Executor) EndedRequests(before string, limit int) []*runtime.ConsentRequest {
+func (e *Executor) EndedRequests(before string, limit int) []*consent.Notice {
 	if e == nil || e.engine == nil {
 		return nil
 	}
@@ -46,7 +45,7 @@ func (e *Executor) EndedRequests(before string, limit int) []*runtime.ConsentReq
 }
 
 // Request returns a request. One that has ended is found for as long as the executor retains it.
-func (e *Executor) Request(id string) (*runtime.ConsentRequest, bool) {
+func (e *Executor) Request(id string) (*consent.Notice, bool) {
 	if e == nil || e.engine == nil {
 		return nil, false
 	}
@@ -59,7 +58,7 @@ func (e *Executor) Request(id string) (*runtime.ConsentRequest, bool) {
 }
 
 // viewRequest returns a request as an approver sees it.
-func (e *Executor) viewRequest(r consent.Request) *runtime.ConsentRequest {
+func (e *Executor) viewRequest(r consent.Request) *consent.Notice {
 	c := e.approvals.Call(r.ID)
 	if c == nil {
 		return e.approvals.View(r, nil, nil)
@@ -84,14 +83,14 @@ func (e *Executor) Grants(f action.GrantFilter) []consent.Grant {
 }
 
 // Revoke takes a grant back: it answers no request from now on. The id of a grant is that of the
-// request that it comes from. The operator policy is asked first (operator.Revoke).
+// request that it comes from. The operator policy is asked first (runtime.ActRevoke).
 // The error is an *action.Error.
-func (e *Executor) Revoke(ctx context.Context, grantID string, by operator.Actor, reason string) error {
+func (e *Executor) Revoke(ctx context.Context, grantID string, by runtime.Actor, reason string) error {
 	if e == nil || e.engine == nil {
 		return action.CodeUnknownRequest.Err()
 	}
 	e.recall(grantID)
-	if err := e.authorize(deadline.OrBackground(ctx), operator.Revoke, by, operator.Target{Grant: grantID}, nil); err != nil {
+	if err := e.authorize(deadline.OrBackground(ctx), runtime.ActRevoke, by, runtime.ActTarget{Grant: grantID}, nil); err != nil {
 		return err
 	}
 	now := e.sched.Now()
@@ -123,15 +122,15 @@ func (e *Executor) RetireGrants(exists func(tool, rule string) bool) {
 }
 
 // SuspendConsent stops requests for consent until an instant, at most an hour away. A call that would have asked runs;
-// a call that is denied stays denied. The error handler is warned. The operator policy is asked first (operator.ConsentOff).
-func (e *Executor) SuspendConsent(ctx context.Context, until time.Time, by operator.Actor, reason string) error {
+// a call that is denied stays denied. The error handler is warned. The operator policy is asked first (runtime.ActConsentOff).
+func (e *Executor) SuspendConsent(ctx context.Context, until time.Time, by runtime.Actor, reason string) error {
 	if e == nil || e.engine == nil {
 		return errors.New("consent is switched off in an executor made by NewExecutor")
 	}
 	if err := e.log.Health(); err != nil {
 		return fmt.Errorf("that consent is switched off cannot be recorded: %w", err)
 	}
-	if err := e.authorize(deadline.OrBackground(ctx), operator.ConsentOff, by, operator.Target{}, nil); err != nil {
+	if err := e.authorize(deadline.OrBackground(ctx), runtime.ActConsentOff, by, runtime.ActTarget{}, nil); err != nil {
 		return err
 	}
 	ev, err := e.approvals.Suspend(e.sched.Now(), until, by.ID, reason)

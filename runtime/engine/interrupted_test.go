@@ -15,7 +15,6 @@ import (
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/engine"
 	"github.com/ambit-tools/ambit/runtime/journal"
-	"github.com/ambit-tools/ambit/runtime/operator"
 )
 
 func reads(s *runtime.Spec)         { s.Effect = runtime.SideEffectRead }
@@ -317,7 +316,7 @@ func admitted(t *testing.T, j journal.Journal, change func(*runtime.Spec), begin
 	}
 	turn.Execute(t.Context(), callOf("c3", "other", goodInput)) // its entry includes what is known of c2
 	t.Cleanup(func() {
-		r.sessionAgain().Cancel(context.Background(), "c2", operator.Program("alice"), "")
+		r.sessionAgain().Cancel(context.Background(), "c2", runtime.ProgramActor("alice"), "")
 		close(release)
 		calls.Wait()
 	})

@@ -17,7 +17,6 @@ import (
 	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/engine"
 	"github.com/ambit-tools/ambit/runtime/journal"
-	"github.com/ambit-tools/ambit/runtime/operator"
 	"github.com/ambit-tools/ambit/runtime/rules"
 )
 
@@ -185,7 +184,7 @@ func TestNobodyRunsTwice(t *testing.T) {
 		assert.Equal(t, runtime.ReasonJournalUnavailable, turn.Execute(t.Context(), callOf("c2", "file_read", goodInput)).Reason)
 		assert.Equal(t, 1, ran)
 		ses := old.exec.Session(engine.SessionConfig{ID: "s", Principal: "agent"})
-		undone := undoingOf(ses.Undo(t.Context(), action.UndoRequest{CallID: "c1", By: operator.Program("alice")}))
+		undone := undoingOf(ses.Undo(t.Context(), action.UndoRequest{CallID: "c1", By: runtime.ProgramActor("alice")}))
 		assert.Equal(t, action.CodeJournalUnavailable, undone.Reason)
 		assert.NotContains(t, old.kinds("c1"), "tool.undone")
 		run, _ := next.exec.Session(engine.SessionConfig{ID: "s", Principal: "agent"}).Run("r")

@@ -14,7 +14,6 @@ import (
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/engine"
-	"github.com/ambit-tools/ambit/runtime/operator"
 )
 
 // end closes the run of in, or ends its session, and records the steps that this is for the model.
@@ -49,7 +48,7 @@ func (r *recorder) cancel(client int, in linearStep, rng *rand.Rand) {
 	r.mu.Unlock()
 	in.kind, in.id = "cancel", ids[rng.IntN(len(ids))]
 	from := r.clock.Add(1)
-	if err := r.sessions[in.session].Cancel(context.Background(), in.id, operator.Program("alice"), ""); err == nil {
+	if err := r.sessions[in.session].Cancel(context.Background(), in.id, runtime.ProgramActor("alice"), ""); err == nil {
 		r.did(client, in, from, "")
 	}
 }

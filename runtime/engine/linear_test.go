@@ -128,7 +128,7 @@ func (r *recorder) answer(client int, in linearStep) {
 	request := r.requests[in.id]
 	r.mu.Unlock()
 	res := r.exec.Decide(context.Background(), request, a)
-	if res.Kind != consent.Accepted {
+	if res.Kind != runtime.ResolutionAccepted {
 		r.did(client, in, from, res.Reason.String())
 		return
 	}

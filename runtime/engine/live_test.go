@@ -19,7 +19,6 @@ import (
 	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/engine"
 	"github.com/ambit-tools/ambit/runtime/journal"
-	"github.com/ambit-tools/ambit/runtime/operator"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
@@ -65,7 +64,7 @@ func reporting(t *testing.T, j journal.Journal, policy runtime.Policy, tools ...
 }
 
 // liveCounts returns the counts of the entries of tool.output.
-func liveCounts(t *testing.T, j journal.Journal) (list []journal.LiveCounts) {
+func liveCounts(t *testing.T, j journal.Journal) (list []runtime.LiveCounts) {
 	t.Helper()
 	entries, err := j.Read(t.Context(), 0, 1000)
 	require.NoError(t, err)
@@ -105,7 +104,7 @@ func TestReport(t *testing.T) {
 		counts := liveCounts(t, &j)
 		require.Len(t, counts, 4)
 		assert.EqualValues(t, 1<<8, counts[0].Bytes)
-		assert.Equal(t, journal.LiveCounts{Bytes: 64 << 10, Dropped: reports<<8 - 64<<10, Pieces: int64(len(o.pieces)), Done: reports, Total: reports}, counts[3])
+		assert.Equal(t, runtime.LiveCounts{Bytes: 64 << 10, Dropped: reports<<8 - 64<<10, Pieces: int64(len(o.pieces)), Done: reports, Total: reports}, counts[3])
 
 		entries, err := j.Read(t.Context(), 0, 1000)
 		require.NoError(t, err)
@@ -216,7 +215,7 @@ func TestReportOfMaskedOutput(t *testing.T) {
 	require.Len(t, o.pieces, 1)
 	assert.Empty(t, o.pieces[0].Text)
 	assert.EqualValues(t, 6, o.pieces[0].Dropped)
-	assert.Equal(t, []journal.LiveCounts{{Dropped: 6, Pieces: 1, Done: 1}}, liveCounts(t, &j))
+	assert.Equal(t, []runtime.LiveCounts{{Dropped: 6, Pieces: 1, Done: 1}}, liveCounts(t, &j))
 }
 
 // TestReportOfAnUndo: an undo handler is told of likewise, and nothing of it is recorded.
@@ -233,7 +232,7 @@ func TestReportOfAnUndo(t *testing.T) {
 		}))
 	r, o := reporting(t, &j, runtime.PolicyFunc(allowAll), tool)
 	require.Equal(t, runtime.Completed, r.turn().Execute(t.Context(), callOf("c1", "login", adaLogsIn)).Kind)
-	_, err := r.sessionAgain().Undo(t.Context(), action.UndoRequest{CallID: "c1", By: operator.Program("alice")})
+	_, err := r.sessionAgain().Undo(t.Context(), action.UndoRequest{CallID: "c1", By: runtime.ProgramActor("alice")})
 	require.NoError(t, err)
 	assert.ErrorIs(t, runtime.Report(late, runtime.Progress{Text: "late"}), runtime.ErrFenced)
 	assert.Equal(t, "took back (sensitive)", o.text(t))

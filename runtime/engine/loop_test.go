@@ -15,7 +15,6 @@ import (
 	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/engine"
-	"github.com/ambit-tools/ambit/runtime/operator"
 )
 
 func ruled(change func(*runtime.Rules)) func(*runtime.Spec) {
@@ -157,7 +156,7 @@ func TestSubAgents(t *testing.T) {
 	assert.Equal(t, runtime.ReasonRunFinished, do(grand, "work").Reason)
 	assert.Equal(t, runtime.Completed, do(run, "wire").Kind, "its parent goes on, with a slot that was given back")
 	assert.Len(t, r.exec.Grants(action.GrantFilter{Tool: "wire", Live: true}), 1)
-	assert.NoError(t, r.exec.Revoke(t.Context(), r.exec.Grants(action.GrantFilter{})[0].ID, operator.Program("bob"), ""))
+	assert.NoError(t, r.exec.Revoke(t.Context(), r.exec.Grants(action.GrantFilter{})[0].ID, runtime.ProgramActor("bob"), ""))
 	assert.Empty(t, r.exec.Grants(action.GrantFilter{Live: true}))
 }
 
@@ -197,7 +196,7 @@ func TestUndo(t *testing.T) {
 		turn := run.Turn(engine.TurnConfig{})
 		turn.Execute(t.Context(), callOf("c1", "put", goodInput))
 		undo := func() undoing {
-			return undoingOf(ses.Undo(t.Context(), action.UndoRequest{CallID: "c1", By: operator.Program("alice")}))
+			return undoingOf(ses.Undo(t.Context(), action.UndoRequest{CallID: "c1", By: runtime.ProgramActor("alice")}))
 		}
 		for _, tc := range []struct {
 			how    func() error
@@ -217,8 +216,8 @@ func TestUndo(t *testing.T) {
 			assert.Equal(t, tc.reason, res.Reason)
 		}
 		assert.Equal(t, runtime.Completed, turn.Execute(t.Context(), callOf("c2", "file_read", goodInput)).Kind, "the group is free")
-		assert.Equal(t, action.CodeNotUndoable, undoingOf(ses.Undo(t.Context(), action.UndoRequest{CallID: "c2", By: operator.Program("ops")})).Reason)
-		assert.Equal(t, action.CodeUnknownCall, undoingOf(ses.Undo(t.Context(), action.UndoRequest{CallID: "c9", By: operator.Program("ops")})).Reason)
+		assert.Equal(t, action.CodeNotUndoable, undoingOf(ses.Undo(t.Context(), action.UndoRequest{CallID: "c2", By: runtime.ProgramActor("ops")})).Reason)
+		assert.Equal(t, action.CodeUnknownCall, undoingOf(ses.Undo(t.Context(), action.UndoRequest{CallID: "c9", By: runtime.ProgramActor("ops")})).Reason)
 		time.Sleep(time.Minute)
 	})
 }

@@ -9,7 +9,6 @@ import (
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/internal/history"
-	"github.com/ambit-tools/ambit/runtime/rules"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
@@ -60,7 +59,7 @@ func TestRecordedOutcome(t *testing.T) {
 		set(&out)
 		switch field {
 		case "Steps":
-			out.Steps = []runtime.Step{{Kind: rules.StepWait, Tool: "t", Call: "c", Consent: true, For: 5}}
+			out.Steps = []runtime.Step{{Kind: runtime.StepWait, Tool: "t", Call: "c", Consent: true, For: 5}}
 		case "Denials":
 			out.Denials = []runtime.Denial{{Code: "c", Message: "m", Detail: wire.Raw(`{"a":1}`), At: "f:1"}}
 		case "Obligations":

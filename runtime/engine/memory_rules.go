@@ -221,7 +221,7 @@ func (m *memory) FillStatus(out *runtime.Outcome, run, tool string, started, hea
 	case out.Detail.Waiting != nil && out.Detail.Missing == nil && len(out.AllReasons) == 1: // nothing else refuses it (SEMANTICS 4.18.4)
 		result = rules.ResultHeld
 	}
-	out.Loop = runtime.Loop(m.rules.Hint(run, tool, result, heartbeat))
+	out.Loop = m.rules.Hint(run, tool, result, heartbeat)
 	out.Run = runState(m.rules.RunState(run))
 	if exits {
 		out.PendingExit = m.rules.Status(run).PendingExit

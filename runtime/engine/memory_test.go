@@ -19,7 +19,7 @@ import (
 // sessionMemory returns the memory of a session with the run r, whose tool a may be called twice.
 func sessionMemory(t *testing.T, queues bool, observe func(rules.Event)) *memory {
 	t.Helper()
-	engine, err := rules.Compile(rules.Config{Tools: []rules.Tool{{Name: "a", Undo: time.Hour, Rules: rules.Rules{MaxCalls: 2}}}})
+	engine, err := rules.Compile(rules.Config{Tools: []rules.Tool{{Name: "a", Undo: time.Hour, Rules: runtime.Rules{MaxCalls: 2}}}})
 	require.NoError(t, err)
 	m := newMemory(engine, queues, observe)
 	require.NoError(t, m.StartRun(0, "r"))
@@ -370,7 +370,7 @@ func TestFillDuplicate(t *testing.T) {
 // TestRequired: a run needs calls of its start tools, and of its required tools once its model has stopped.
 func TestRequired(t *testing.T) {
 	engine, err := rules.Compile(rules.Config{Reminders: 2, Tools: []rules.Tool{
-		{Name: "begin", Rules: rules.Rules{StartConstraint: true}}, {Name: "end", Rules: rules.Rules{RequiredBeforeExit: true}},
+		{Name: "begin", Rules: runtime.Rules{StartConstraint: true}}, {Name: "end", Rules: runtime.Rules{RequiredBeforeExit: true}},
 	}})
 	require.NoError(t, err)
 	m := newMemory(engine, false, nil)

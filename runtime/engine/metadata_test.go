@@ -9,7 +9,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ambit-tools/ambit/runtime"
-	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/engine"
 	"github.com/ambit-tools/ambit/runtime/journal"
 )
@@ -148,7 +147,7 @@ func TestEveryEventNamesTurnAndRequest(t *testing.T) {
 
 	r = recovered(t, &j, tools()...)
 	res := r.exec.Decide(t.Context(), waits.RequestID, yes("alice"))
-	require.Equal(t, consent.Accepted, res.Kind)
+	require.Equal(t, runtime.ResolutionAccepted, res.Kind)
 	require.Equal(t, undoOK, r.undoOf("c1").Kind)
 	assert.Subset(t, check(r), map[string]bool{"approval.decided": true, "tool.completed": true, "tool.undone": true})
 

@@ -22,7 +22,6 @@ import (
 	"github.com/ambit-tools/ambit/runtime/internal/tools"
 	"github.com/ambit-tools/ambit/runtime/internal/usercode"
 	"github.com/ambit-tools/ambit/runtime/journal"
-	"github.com/ambit-tools/ambit/runtime/operator"
 )
 
 // NewExecutor returns an executor of the tools in reg, under policy.
@@ -33,13 +32,13 @@ func NewExecutor(reg *runtime.Registry, policy runtime.Policy, opts ...Option) (
 	if policy == nil {
 		return nil, errors.New("the policy is nil: an executor without a policy would deny every call")
 	}
-	e := &Executor{reg: reg, tools: tools.Of(reg), policy: policy, operators: operator.Defaults{}, minimum: DefaultMinimumBudget, policyTimeout: runtime.DefaultPolicyTimeout}
+	e := &Executor{reg: reg, tools: tools.Of(reg), policy: policy, operators: runtime.OperatorDefaults{}, minimum: DefaultMinimumBudget, policyTimeout: runtime.DefaultPolicyTimeout}
 	e.maxInFlight, e.maxOpenRequests = DefaultMaxInFlight, DefaultMaxOpenRequests
 	for _, opt := range opts {
 		opt(e)
 	}
 	if e.operators == nil {
-		return nil, errors.New("the operator policy is nil: leave WithOperators out for that of operator.Defaults")
+		return nil, errors.New("the operator policy is nil: leave WithOperators out for that of runtime.OperatorDefaults")
 	}
 	limits := capacity.Limits{Budget: e.minimum, Policy: e.policyTimeout, InFlight: e.maxInFlight, Requests: e.maxOpenRequests}
 	if err := limits.Check(); err != nil {

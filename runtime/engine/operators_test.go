@@ -18,16 +18,15 @@ import (
 	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/engine"
 	"github.com/ambit-tools/ambit/runtime/journal"
-	"github.com/ambit-tools/ambit/runtime/operator"
 )
 
 // operators is an operator policy that a test writes as a function, and that keeps what it was asked.
 type operators struct {
-	asked  []operator.Request
-	answer func(*operator.Request) (operator.Decision, error)
+	asked  []runtime.ActRequest
+	answer func(*runtime.ActRequest) (runtime.ActDecision, error)
 }
 
-func (o *operators) Authorize(_ context.Context, r *operator.Request) (operator.Decision, error) {
+func (o *operators) Authorize(_ context.Context, r *runtime.ActRequest) (runtime.ActDecision, error) {
 	o.asked = append(o.asked, *r)
 	return o.answer(r)
 }
@@ -43,7 +42,7 @@ type anOffice struct {
 }
 
 // open returns an office in which an operator policy decides.
-func openOffice(t *testing.T, policy operator.Policy) *anOffice {
+func openOffice(t *testing.T, policy runtime.OperatorPolicy) *anOffice {
 	t.Helper()
 	var s shared
 	interrupted(t, &s, "lost")
@@ -60,10 +59,10 @@ func openOffice(t *testing.T, policy operator.Policy) *anOffice {
 	lost := transfer(never, func(context.Context, *runtime.Reconcile[readInput]) (*readOutput, error) {
 		return nil, errors.New("unknown")
 	})
-	admit := operator.Policy(&operators{answer: allowActs})
+	admit := runtime.OperatorPolicy(&operators{answer: allowActs})
 	o.rig = newRigWith(t, runtime.PolicyFunc(allowAll), []*runtime.Tool{ask, hang, undoable, lost}, engine.WithPendingRequests(),
 		engine.WithJournal(o.j), engine.WithParticipant("ledger", ledger),
-		engine.WithOperators(policyFunc(func(ctx context.Context, r *operator.Request) (operator.Decision, error) {
+		engine.WithOperators(policyFunc(func(ctx context.Context, r *runtime.ActRequest) (runtime.ActDecision, error) {
 			return admit.Authorize(ctx, r)
 		})))
 	o.recover()
@@ -78,7 +77,7 @@ func openOffice(t *testing.T, policy operator.Policy) *anOffice {
 	turn := run.WithPrincipal("agent").Turn(engine.TurnConfig{})
 	granted := turn.Execute(t.Context(), callOf("granted", "ask", goodInput))
 	res := o.exec.Decide(t.Context(), granted.RequestID, action.Answer{
-		By: operator.Actor{ID: "alice", Method: "token"}, Approve: true, Grant: consent.ForSession, Cover: runtime.CoverExact,
+		By: runtime.Actor{ID: "alice", Method: "token"}, Approve: true, Grant: consent.ForSession, Cover: runtime.CoverExact,
 	})
 	require.NotNil(t, res.Granted, res.Reason)
 	o.grant = res.Granted.ID
@@ -92,44 +91,44 @@ func openOffice(t *testing.T, policy operator.Policy) *anOffice {
 	return o
 }
 
-func allowActs(*operator.Request) (operator.Decision, error) {
-	return operator.Decision{Allow: true, Revision: "rev-7"}, nil
+func allowActs(*runtime.ActRequest) (runtime.ActDecision, error) {
+	return runtime.ActDecision{Allow: true, Revision: "rev-7"}, nil
 }
 
 // A policyFunc is a function that is an operator policy.
-type policyFunc func(context.Context, *operator.Request) (operator.Decision, error)
+type policyFunc func(context.Context, *runtime.ActRequest) (runtime.ActDecision, error)
 
-func (f policyFunc) Authorize(ctx context.Context, r *operator.Request) (operator.Decision, error) {
+func (f policyFunc) Authorize(ctx context.Context, r *runtime.ActRequest) (runtime.ActDecision, error) {
 	return f(ctx, r)
 }
 
 // do does an act as an actor and reports whether it was allowed.
-func (o *anOffice) do(ctx context.Context, act operator.Act, by operator.Actor) bool {
+func (o *anOffice) do(ctx context.Context, act runtime.Act, by runtime.Actor) bool {
 	switch act {
-	case operator.See:
-		return o.exec.May(ctx, act, by, operator.Target{Request: o.request}) == nil
-	case operator.Decide:
-		return o.exec.Decide(ctx, o.request, action.Answer{By: by, Approve: true, NoWait: true}).Kind != consent.Rejected
-	case operator.Grant:
+	case runtime.ActSee:
+		return o.exec.May(ctx, act, by, runtime.ActTarget{Request: o.request}) == nil
+	case runtime.ActDecide:
+		return o.exec.Decide(ctx, o.request, action.Answer{By: by, Approve: true, NoWait: true}).Kind != runtime.ResolutionRejected
+	case runtime.ActGrant:
 		a := action.Answer{By: by, Approve: true, NoWait: true, Grant: consent.ForSession}
-		return o.exec.Decide(ctx, o.request, a).Kind != consent.Rejected
-	case operator.Revoke:
+		return o.exec.Decide(ctx, o.request, a).Kind != runtime.ResolutionRejected
+	case runtime.ActRevoke:
 		return o.exec.Revoke(ctx, o.grant, by, "enough") == nil
-	case operator.Undo:
+	case runtime.ActUndo:
 		_, err := o.ses.Undo(ctx, action.UndoRequest{CallID: "done", By: by})
 		return err == nil
-	case operator.Cancel:
+	case runtime.ActCancel:
 		return o.ses.Cancel(ctx, "runs", by, "enough") == nil
-	case operator.Resolve:
+	case runtime.ActResolve:
 		return o.ses.Resolve(ctx, "lost", action.ResolveRequest{By: by}) == nil
-	case operator.ConsentOff:
+	case runtime.ActConsentOff:
 		return o.exec.SuspendConsent(ctx, time.Now().Add(time.Minute), by, "migration") == nil
 	}
-	return o.exec.May(ctx, operator.Audit, by, operator.Target{}) == nil
+	return o.exec.May(ctx, runtime.ActAudit, by, runtime.ActTarget{}) == nil
 }
 
-var allActs = []operator.Act{
-	operator.See, operator.Decide, operator.Grant, operator.Revoke, operator.Undo, operator.Cancel, operator.Resolve, operator.ConsentOff, operator.Audit,
+var allActs = []runtime.Act{
+	runtime.ActSee, runtime.ActDecide, runtime.ActGrant, runtime.ActRevoke, runtime.ActUndo, runtime.ActCancel, runtime.ActResolve, runtime.ActConsentOff, runtime.ActAudit,
 }
 
 // TestWhoMayAct does every act as every kind of actor, under the policy of an executor that is given
@@ -137,25 +136,25 @@ var allActs = []operator.Act{
 // SEMANTICS 5.5.3, 5.10.2
 func TestWhoMayAct(t *testing.T) {
 	for name, c := range map[string]struct {
-		by  operator.Actor
-		may []operator.Act
+		by  runtime.Actor
+		may []runtime.Act
 	}{
-		"approver":            {operator.Actor{ID: "alice", Method: "token"}, allActs[:3]},
-		"member of a group":   {operator.Actor{ID: "bob", Groups: []string{"finance"}, Method: "token"}, allActs[:3]},
-		"agent":               {operator.Actor{ID: "agent", Groups: []string{"finance"}, Method: "token"}, nil},
-		"principal":           {operator.Actor{ID: "pat", Method: "token"}, []operator.Act{operator.Undo, operator.Cancel}},
-		"other person":        {operator.Actor{ID: "mallory", Groups: []string{"sales"}, Method: "token"}, nil},
-		"not authenticated":   {operator.Actor{ID: "alice"}, allActs[:3]},
-		"nothing":             {operator.Actor{}, nil},
-		"a group's name":      {operator.Actor{ID: "group:finance", Groups: []string{"finance"}, Method: operator.Owner}, nil},
-		"code":                {operator.Program("job"), slices.Concat(allActs[:1], allActs[3:])},
-		"owner of the store":  {operator.Actor{ID: "root", Method: operator.Owner}, slices.Concat(allActs[:1], allActs[3:])},
-		"owner who may agree": {operator.Actor{ID: "alice", Method: operator.Owner}, allActs},
+		"approver":            {runtime.Actor{ID: "alice", Method: "token"}, allActs[:3]},
+		"member of a group":   {runtime.Actor{ID: "bob", Groups: []string{"finance"}, Method: "token"}, allActs[:3]},
+		"agent":               {runtime.Actor{ID: "agent", Groups: []string{"finance"}, Method: "token"}, nil},
+		"principal":           {runtime.Actor{ID: "pat", Method: "token"}, []runtime.Act{runtime.ActUndo, runtime.ActCancel}},
+		"other person":        {runtime.Actor{ID: "mallory", Groups: []string{"sales"}, Method: "token"}, nil},
+		"not authenticated":   {runtime.Actor{ID: "alice"}, allActs[:3]},
+		"nothing":             {runtime.Actor{}, nil},
+		"a group's name":      {runtime.Actor{ID: "group:finance", Groups: []string{"finance"}, Method: runtime.MethodOwner}, nil},
+		"code":                {runtime.ProgramActor("job"), slices.Concat(allActs[:1], allActs[3:])},
+		"owner of the store":  {runtime.Actor{ID: "root", Method: runtime.MethodOwner}, slices.Concat(allActs[:1], allActs[3:])},
+		"owner who may agree": {runtime.Actor{ID: "alice", Method: runtime.MethodOwner}, allActs},
 	} {
 		t.Run(name, func(t *testing.T) {
-			var may []operator.Act
+			var may []runtime.Act
 			for _, act := range allActs {
-				o := openOffice(t, operator.Defaults{})
+				o := openOffice(t, runtime.OperatorDefaults{})
 				if o.do(t.Context(), act, c.by) {
 					may = append(may, act)
 				}
@@ -169,31 +168,33 @@ func TestWhoMayAct(t *testing.T) {
 // SEMANTICS 5.10.1
 func TestOperatorPolicyKnowsTheTarget(t *testing.T) {
 	var policy operators
-	policy.answer = func(*operator.Request) (operator.Decision, error) { return operator.Decision{Reason: "not today"}, nil }
+	policy.answer = func(*runtime.ActRequest) (runtime.ActDecision, error) {
+		return runtime.ActDecision{Reason: "not today"}, nil
+	}
 	o := openOffice(t, &policy)
-	by := operator.Actor{ID: "alice", Groups: []string{"board"}, Method: "token"}
+	by := runtime.Actor{ID: "alice", Groups: []string{"board"}, Method: "token"}
 	for _, act := range allActs {
 		assert.False(t, o.do(t.Context(), act, by), act)
 	}
-	about := func(act operator.Act, target operator.Target, tool, effect, principal string, approver bool) operator.Request {
-		r := operator.Request{Act: act, Actor: by, Target: target, Tool: tool, Effect: effect, Principal: principal, Approver: approver}
+	about := func(act runtime.Act, target runtime.ActTarget, tool, effect, principal string, approver bool) runtime.ActRequest {
+		r := runtime.ActRequest{Act: act, Actor: by, ActTarget: target, Tool: tool, Effect: effect, Principal: principal, Approver: approver}
 		if target.Session != "" {
 			r.SessionPrincipal = "pat"
 		}
 		return r
 	}
-	asks := operator.Target{Session: "s", Run: "office", Call: "asks", Request: o.request}
-	of := func(call string) operator.Target { return operator.Target{Session: "s", Run: "office", Call: call} }
-	assert.Equal(t, []operator.Request{
-		about(operator.See, asks, "ask", "read", "agent", true),
-		about(operator.Decide, asks, "ask", "read", "agent", true),
-		about(operator.Decide, asks, "ask", "read", "agent", true),
-		about(operator.Revoke, operator.Target{Session: "s", Run: "office", Call: "granted", Grant: o.grant}, "ask", "read", "agent", false),
-		about(operator.Undo, of("done"), "put", "write", "agent", false),
-		about(operator.Cancel, of("runs"), "hang", "read", "agent", false),
-		about(operator.Resolve, operator.Target{Session: "s", Run: "r", Call: "lost"}, "transfer", "write", "agent", false),
-		about(operator.ConsentOff, operator.Target{}, "", "", "", false),
-		about(operator.Audit, operator.Target{}, "", "", "", false),
+	asks := runtime.ActTarget{Session: "s", Run: "office", Call: "asks", Request: o.request}
+	of := func(call string) runtime.ActTarget { return runtime.ActTarget{Session: "s", Run: "office", Call: call} }
+	assert.Equal(t, []runtime.ActRequest{
+		about(runtime.ActSee, asks, "ask", "read", "agent", true),
+		about(runtime.ActDecide, asks, "ask", "read", "agent", true),
+		about(runtime.ActDecide, asks, "ask", "read", "agent", true),
+		about(runtime.ActRevoke, runtime.ActTarget{Session: "s", Run: "office", Call: "granted", Grant: o.grant}, "ask", "read", "agent", false),
+		about(runtime.ActUndo, of("done"), "put", "write", "agent", false),
+		about(runtime.ActCancel, of("runs"), "hang", "read", "agent", false),
+		about(runtime.ActResolve, runtime.ActTarget{Session: "s", Run: "r", Call: "lost"}, "transfer", "write", "agent", false),
+		about(runtime.ActConsentOff, runtime.ActTarget{}, "", "", "", false),
+		about(runtime.ActAudit, runtime.ActTarget{}, "", "", "", false),
 	}, policy.asked)
 	err := o.ses.Cancel(t.Context(), "runs", by, "")
 	require.EqualError(t, err, "not_permitted: not today")
@@ -206,37 +207,37 @@ func TestOperatorPolicyKnowsTheTarget(t *testing.T) {
 // TestGrantIsAnActOfItsOwn: who may answer may not thereby give grants.
 // SEMANTICS 5.10.5
 func TestGrantIsAnActOfItsOwn(t *testing.T) {
-	policy := &operators{answer: func(r *operator.Request) (operator.Decision, error) {
-		return operator.Decision{Allow: r.Act == operator.Decide}, nil
+	policy := &operators{answer: func(r *runtime.ActRequest) (runtime.ActDecision, error) {
+		return runtime.ActDecision{Allow: r.Act == runtime.ActDecide}, nil
 	}}
 	o := openOffice(t, policy)
-	by := operator.Actor{ID: "alice", Method: "token"}
-	assert.False(t, o.do(t.Context(), operator.Grant, by))
-	assert.True(t, o.do(t.Context(), operator.Decide, by))
+	by := runtime.Actor{ID: "alice", Method: "token"}
+	assert.False(t, o.do(t.Context(), runtime.ActGrant, by))
+	assert.True(t, o.do(t.Context(), runtime.ActDecide, by))
 }
 
 // TestOperatorPolicyThatFails denies.
 // SEMANTICS 5.10.1
 func TestOperatorPolicyThatFails(t *testing.T) {
 	for name, fail := range map[string]policyFunc{
-		"error": func(context.Context, *operator.Request) (operator.Decision, error) {
-			return operator.Decision{Allow: true}, errors.New("no answer")
+		"error": func(context.Context, *runtime.ActRequest) (runtime.ActDecision, error) {
+			return runtime.ActDecision{Allow: true}, errors.New("no answer")
 		},
-		"panic": func(context.Context, *operator.Request) (operator.Decision, error) { panic("oops") },
-		"exit": func(context.Context, *operator.Request) (operator.Decision, error) {
+		"panic": func(context.Context, *runtime.ActRequest) (runtime.ActDecision, error) { panic("oops") },
+		"exit": func(context.Context, *runtime.ActRequest) (runtime.ActDecision, error) {
 			goruntime.Goexit()
-			return operator.Decision{Allow: true}, nil
+			return runtime.ActDecision{Allow: true}, nil
 		},
-		"hang": func(ctx context.Context, _ *operator.Request) (operator.Decision, error) {
+		"hang": func(ctx context.Context, _ *runtime.ActRequest) (runtime.ActDecision, error) {
 			<-ctx.Done()
-			return operator.Decision{Allow: true}, nil
+			return runtime.ActDecision{Allow: true}, nil
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				o := openOffice(t, fail)
 				for _, act := range allActs {
-					assert.False(t, o.do(t.Context(), act, operator.Actor{ID: "alice", Method: operator.Owner}), act)
+					assert.False(t, o.do(t.Context(), act, runtime.Actor{ID: "alice", Method: runtime.MethodOwner}), act)
 				}
 				synctest.Wait()
 				var said int
@@ -254,14 +255,14 @@ func TestOperatorPolicyThatFails(t *testing.T) {
 // TestActsAreRecorded: the journal has every act that changes something, before what it changed.
 // SEMANTICS 5.10.1
 func TestActsAreRecorded(t *testing.T) {
-	denies := &operators{answer: func(r *operator.Request) (operator.Decision, error) {
-		return operator.Decision{Allow: r.Act != operator.Cancel, Reason: "not today", Revision: "rev-7"}, nil
+	denies := &operators{answer: func(r *runtime.ActRequest) (runtime.ActDecision, error) {
+		return runtime.ActDecision{Allow: r.Act != runtime.ActCancel, Reason: "not today", Revision: "rev-7"}, nil
 	}}
 	o := openOffice(t, denies)
-	by := operator.Actor{ID: "alice", Groups: []string{"board"}, Method: "token"}
+	by := runtime.Actor{ID: "alice", Groups: []string{"board"}, Method: "token"}
 	before, err := o.j.Read(t.Context(), 0, 1000)
 	require.NoError(t, err)
-	for _, act := range []operator.Act{operator.See, operator.Audit, operator.Cancel, operator.Undo} {
+	for _, act := range []runtime.Act{runtime.ActSee, runtime.ActAudit, runtime.ActCancel, runtime.ActUndo} {
 		o.do(t.Context(), act, by)
 	}
 	entries, err := o.j.Read(t.Context(), before[len(before)-1].Seq, 1000)
@@ -289,7 +290,7 @@ func TestActsAreRecorded(t *testing.T) {
 // who undoes.
 // SEMANTICS 5.10.3
 func TestUndoIsAllowedByBothPolicies(t *testing.T) {
-	by := operator.Actor{ID: "alice", Groups: []string{"board"}, Method: "token"}
+	by := runtime.Actor{ID: "alice", Groups: []string{"board"}, Method: "token"}
 	for name, c := range map[string]struct {
 		operators, calls bool
 		why              action.Code
@@ -312,8 +313,8 @@ func TestUndoIsAllowedByBothPolicies(t *testing.T) {
 			})
 			ledger := new(ledgerOfWrites)
 			r := newRigWith(t, policy, []*runtime.Tool{restoreTool(ledger, nil)}, engine.WithParticipant("ledger", ledger),
-				engine.WithOperators(policyFunc(func(context.Context, *operator.Request) (operator.Decision, error) {
-					return operator.Decision{Allow: c.operators}, nil
+				engine.WithOperators(policyFunc(func(context.Context, *runtime.ActRequest) (runtime.ActDecision, error) {
+					return runtime.ActDecision{Allow: c.operators}, nil
 				})))
 			ses := r.exec.Session(engine.SessionConfig{ID: "s9", Principal: "agent"})
 			run, err := ses.StartRun(t.Context(), engine.RunConfig{})

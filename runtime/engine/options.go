@@ -5,11 +5,11 @@ import (
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/action"
+	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/internal/ruleinput"
 	"github.com/ambit-tools/ambit/runtime/internal/tools"
 	"github.com/ambit-tools/ambit/runtime/internal/transaction"
 	"github.com/ambit-tools/ambit/runtime/journal"
-	"github.com/ambit-tools/ambit/runtime/operator"
 	"github.com/ambit-tools/ambit/runtime/process"
 )
 
@@ -98,7 +98,7 @@ func WithMaxInFlight(n int) Option {
 }
 
 // WithApprover adds an approver that is notified of every request for consent.
-func WithApprover(a runtime.Approver) Option {
+func WithApprover(a consent.Approver) Option {
 	return func(e *Executor) { e.approvers = append(e.approvers, a) }
 }
 
@@ -133,9 +133,9 @@ func WithSegments(s journal.Segments) Option { return func(e *Executor) { e.segm
 
 // WithOperators sets the policy that decides who may see, answer, undo, cancel, resolve, revoke and
 // so on (SEMANTICS section 5.10). It is asked for every act, for at most the time of
-// WithPolicyTimeout; an error, a panic and a late answer deny. The default, operator.Defaults, is
+// WithPolicyTimeout; an error, a panic and a late answer deny. The default, runtime.OperatorDefaults, is
 // wrong when operators have different rights.
-func WithOperators(p operator.Policy) Option {
+func WithOperators(p runtime.OperatorPolicy) Option {
 	return func(e *Executor) { e.operators = p }
 }
 

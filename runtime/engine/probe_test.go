@@ -16,7 +16,6 @@ import (
 	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/engine"
 	"github.com/ambit-tools/ambit/runtime/journal"
-	"github.com/ambit-tools/ambit/runtime/operator"
 )
 
 // A probed is an executor with a journal and a call that waits, whose policy and preview can be changed.
@@ -113,7 +112,7 @@ func TestProbeForesees(t *testing.T) {
 			assert.Equal(t, consent.StatusOpen, r.Status)
 			assert.Empty(t, r.Votes)
 			res := p.exec.Decide(t.Context(), p.id, approve)
-			require.Equal(t, consent.Accepted, res.Kind)
+			require.Equal(t, runtime.ResolutionAccepted, res.Kind)
 			assert.Equal(t, tc.reason, res.Outcome.Reason)
 		})
 	}
@@ -124,7 +123,7 @@ func TestProbeForesees(t *testing.T) {
 func TestProbeSaysWhatIsStored(t *testing.T) {
 	p := probe(t, nil)
 	a := yes("alice")
-	a.Grant, a.Cover = consent.ForSession, consent.CoverTool
+	a.Grant, a.Cover = consent.ForSession, runtime.CoverTool
 	would := p.exec.Probe(t.Context(), p.id, a).Granted
 	require.NotNil(t, would)
 	assert.Empty(t, p.exec.Grants(action.GrantFilter{}))
@@ -149,8 +148,8 @@ func TestProbeRejects(t *testing.T) {
 	assert.Equal(t, consent.Prospect{}, p.exec.Probe(t.Context(), p.id, action.Answer{By: yes("alice").By}), "a denial")
 	assert.Equal(t, before, p.asked.Load())
 	assert.Equal(t, 1, p.exec.Probe(t.Context(), p.id, yes("alice")).Missing)
-	require.Equal(t, consent.Recorded, p.exec.Decide(t.Context(), p.id, yes("alice")).Kind)
-	require.Equal(t, consent.Accepted, p.exec.Decide(t.Context(), p.id, yes("bob")).Kind)
+	require.Equal(t, runtime.ResolutionRecorded, p.exec.Decide(t.Context(), p.id, yes("alice")).Kind)
+	require.Equal(t, runtime.ResolutionAccepted, p.exec.Decide(t.Context(), p.id, yes("bob")).Kind)
 	assert.Equal(t, consent.Prospect{Rejection: consent.AlreadyResolved}, p.exec.Probe(t.Context(), p.id, yes("alice")))
 	assert.Equal(t, consent.UnknownRequest, (*engine.Executor)(nil).Probe(t.Context(), p.id, yes("alice")).Rejection)
 }
@@ -207,9 +206,9 @@ func TestProbeDoesNotWaitForUserCode(t *testing.T) {
 func TestProbeAsksTheOperatorPolicy(t *testing.T) {
 	var dry []bool
 	r := newRigWith(t, runtime.PolicyFunc(allowAll), []*runtime.Tool{readTool(okRead, asking())}, engine.WithPendingRequests(), engine.WithOperators(policyFunc(
-		func(_ context.Context, q *operator.Request) (operator.Decision, error) {
+		func(_ context.Context, q *runtime.ActRequest) (runtime.ActDecision, error) {
 			dry = append(dry, q.DryRun)
-			return operator.Decision{Allow: q.Act != operator.Grant}, nil
+			return runtime.ActDecision{Allow: q.Act != runtime.ActGrant}, nil
 		})))
 	out := r.run().Turn(engine.TurnConfig{}).Execute(t.Context(), callOf("c1", "file_read", goodInput))
 	a := yes("alice")

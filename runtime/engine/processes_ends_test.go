@@ -12,7 +12,6 @@ import (
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/engine"
-	"github.com/ambit-tools/ambit/runtime/operator"
 	"github.com/ambit-tools/ambit/runtime/process"
 	"github.com/ambit-tools/ambit/runtime/runtimetest"
 )
@@ -88,10 +87,10 @@ func TestEndsOfProcesses(t *testing.T) {
 		took    time.Duration
 	}{
 		"cancel": {func(t *testing.T, w *workshop, _ *engine.Run) {
-			require.NoError(t, w.exec.Cancel(t.Context(), "s", "c", operator.Program("alice"), ""))
+			require.NoError(t, w.exec.Cancel(t.Context(), "s", "c", runtime.ProgramActor("alice"), ""))
 		}, runtime.Cancelled, runtime.ReasonCancelled, 2 * time.Second},
 		"cancel now": {func(t *testing.T, w *workshop, _ *engine.Run) {
-			require.NoError(t, w.exec.CancelNow(t.Context(), "s", "c", operator.Program("alice"), ""))
+			require.NoError(t, w.exec.CancelNow(t.Context(), "s", "c", runtime.ProgramActor("alice"), ""))
 		}, runtime.Cancelled, runtime.ReasonCancelled, 0},
 		"close": {func(t *testing.T, _ *workshop, run *engine.Run) {
 			require.NoError(t, run.Close(t.Context()))

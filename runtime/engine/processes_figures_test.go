@@ -19,8 +19,8 @@ import (
 // used stays when the process has ended, once for each attempt.
 // SEMANTICS 6.13.1, 6.13.2
 func TestFiguresOfProcesses(t *testing.T) {
-	beats := []process.Usage{{User: time.Second, Memory: 10, Processes: 1}, {User: 2 * time.Second, Memory: 30, PeakMemory: 30, Processes: 2}}
-	exit := process.Usage{User: 3 * time.Second, System: time.Second, PeakMemory: 40, ReadBytes: 5, WriteBytes: 6}
+	beats := []runtime.ProcessUsage{{User: time.Second, Memory: 10, Processes: 1}, {User: 2 * time.Second, Memory: 30, PeakMemory: 30, Processes: 2}}
+	exit := runtime.ProcessUsage{User: 3 * time.Second, System: time.Second, PeakMemory: 40, ReadBytes: 5, WriteBytes: 6}
 	w := prepareWorkshop(t, nil)
 	w.runner.Took = 5 * time.Second
 	w.runner.Script = func(*process.Job) runtimetest.Act { // the first attempt is repeated
@@ -41,7 +41,7 @@ func TestFiguresOfProcesses(t *testing.T) {
 		began := time.Now()
 		running := w.exec.Stats().Processes
 		require.Len(t, running, 1)
-		want := process.Running{
+		want := runtime.RunningProcess{
 			Session: "s", Call: "c", Attempt: 1, Tool: "make", ID: w.runner.Started()[0], Since: began, Due: began.Add(20 * time.Second), Seen: began, Usage: beats[0],
 		}
 		assert.Equal(t, want, running[0])
@@ -49,9 +49,9 @@ func TestFiguresOfProcesses(t *testing.T) {
 		time.Sleep(2 * time.Second)
 		synctest.Wait()
 		want.Seen, want.Usage = began.Add(time.Second), beats[1]
-		assert.Equal(t, []process.Running{want}, w.exec.Stats().Processes)
+		assert.Equal(t, []runtime.RunningProcess{want}, w.exec.Stats().Processes)
 		assert.Len(t, records(t, &w.journal), entries, "a heartbeat is no entry")
-		assert.Equal(t, map[string]process.Usage{"make": beats[1]}, w.exec.Stats().Usage)
+		assert.Equal(t, map[string]runtime.ProcessUsage{"make": beats[1]}, w.exec.Stats().Usage)
 		for len(w.runner.Started()) == 1 { // the wait before an attempt has a random part
 			time.Sleep(100 * time.Millisecond)
 			synctest.Wait()
@@ -67,7 +67,7 @@ func TestFiguresOfProcesses(t *testing.T) {
 		synctest.Wait() // for the worker to leave the call
 		twice := exit
 		twice.Add(exit)
-		assert.Equal(t, runtime.Stats{Usage: map[string]process.Usage{"make": twice}}, w.exec.Stats())
+		assert.Equal(t, runtime.Stats{Usage: map[string]runtime.ProcessUsage{"make": twice}}, w.exec.Stats())
 		require.NoError(t, run.Close(t.Context()))
 		require.NoError(t, w.exec.Shutdown(t.Context()))
 	})

@@ -20,7 +20,6 @@ import (
 	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/engine"
 	"github.com/ambit-tools/ambit/runtime/journal"
-	"github.com/ambit-tools/ambit/runtime/operator"
 	"github.com/ambit-tools/ambit/runtime/process"
 	"github.com/ambit-tools/ambit/runtime/runtimetest"
 	"github.com/ambit-tools/ambit/runtime/wire"
@@ -209,7 +208,7 @@ type killing struct {
 	asked *atomic.Int32
 }
 
-func (k killing) Kill(ctx context.Context, id process.ProcessID) error {
+func (k killing) Kill(ctx context.Context, id runtime.ProcessID) error {
 	k.asked.Add(1)
 	return k.FakeRunner.Kill(ctx, id)
 }
@@ -264,7 +263,7 @@ func (w *workshop) unknown(t *testing.T, resolve bool) *workshop {
 	next.config.Runner = elsewhere{w.runner}
 	next.open(t, runtime.PolicyFunc(allowAll))
 	if resolve {
-		require.NoError(t, next.exec.Resolve(t.Context(), "s", "once", action.ResolveRequest{By: operator.Program("ops"), TookEffect: true}))
+		require.NoError(t, next.exec.Resolve(t.Context(), "s", "once", action.ResolveRequest{By: runtime.ProgramActor("ops"), TookEffect: true}))
 	}
 	require.NoError(t, next.exec.Shutdown(t.Context()))
 	return next
@@ -309,7 +308,7 @@ type elsewhere struct{ *runtimetest.FakeRunner }
 
 var errElsewhere = errors.New("it belongs to another namespace")
 
-func (elsewhere) Kill(context.Context, process.ProcessID) error { return errElsewhere }
+func (elsewhere) Kill(context.Context, runtime.ProcessID) error { return errElsewhere }
 
 // TestProcessThatCannotBeEnded: a call that writes is not run again while its process may still run.
 // SEMANTICS 6.7.8

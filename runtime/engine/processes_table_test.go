@@ -14,7 +14,6 @@ import (
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/engine"
-	"github.com/ambit-tools/ambit/runtime/operator"
 	"github.com/ambit-tools/ambit/runtime/process"
 	"github.com/ambit-tools/ambit/runtime/runtimetest"
 )
@@ -72,7 +71,7 @@ var endsOfProcesses = map[string]runtimetest.Act{
 	"exits with `process_killed`":                                            {Code: 15},
 	"exits with `system_error`":                                              {Code: 16},
 	"exits with `{category: resource_exhausted, retryable: false}`":          {Code: 17},
-	"exceeds a limit":                                                        {Limit: process.Memory},
+	"exceeds a limit":                                                        {Limit: runtime.LimitMemory},
 	"is ended by a signal":                                                   {Signal: "SIGSEGV"},
 	"is in a box that says nothing for a minute":                             {Stale: true},
 	"is in a box whose watcher is killed":                                    {Lost: true},
@@ -83,7 +82,7 @@ var endsOfProcesses = map[string]runtimetest.Act{
 	"does not start: a folder is missing, the disk or the processes run out": {Fail: fmt.Errorf("box: %w", process.ErrResources)},
 	"does not start for another reason":                                      {Fail: errors.New("a path")},
 	"does not start: its program changed":                                    {Fail: process.ErrProgramChanged},
-	"does not start: the host has no room for its limits":                    {Fail: &process.LackError{What: process.Memory}},
+	"does not start: the host has no room for its limits":                    {Fail: &process.LackError{What: runtime.LimitMemory}},
 }
 
 // TestTableOfEnds holds the table of docs/commands.md to what the engine makes of each end of a process:
@@ -153,7 +152,7 @@ func (w *workshop) endOf(t *testing.T, tool string, cancel bool) runtime.Outcome
 	synctest.Wait()
 	if cancel {
 		time.Sleep(time.Second)
-		require.NoError(t, w.exec.Cancel(t.Context(), "s", "c", operator.Program("alice"), ""))
+		require.NoError(t, w.exec.Cancel(t.Context(), "s", "c", runtime.ProgramActor("alice"), ""))
 	}
 	out := w.exec.Await(t.Context(), "s", "c")
 	require.NoError(t, run.Close(t.Context()))

@@ -194,11 +194,11 @@ func TestCommands(t *testing.T) {
 		{"a signal", "make", runtimetest.Act{Signal: "SIGSEGV"}, runtime.Failed, runtime.ReasonHandlerError, "process_killed", "tool was ended by the signal SIGSEGV; it may still have taken effect", 1},
 		{"a signal, of a tool that reads", "look", runtimetest.Act{Signal: "SIGSEGV"}, runtime.Failed, runtime.ReasonHandlerError, "process_killed", "tool was ended by the signal SIGSEGV", 1},
 		{"resources, twice", "make", runtimetest.Act{Code: 3}, runtime.Failed, runtime.ReasonResourceExhausted, "resource_exhausted", "tool exited with code 3 (resource_exhausted)", 2},
-		{"a limit, not to be repeated", "once", runtimetest.Act{Limit: process.Memory}, runtime.Failed, runtime.ReasonResourceExhausted, "resource_exhausted", "tool was ended because it reached its limit of memory; it may still have taken effect", 1},
+		{"a limit, not to be repeated", "once", runtimetest.Act{Limit: runtime.LimitMemory}, runtime.Failed, runtime.ReasonResourceExhausted, "resource_exhausted", "tool was ended because it reached its limit of memory; it may still have taken effect", 1},
 		{"an exit that is a timeout", "once", runtimetest.Act{Code: 4}, runtime.TimedOut, runtime.ReasonDeadline, "timeout", "tool exited with code 4 (timeout); it may still have taken effect", 1},
 		{"silence", "once", runtimetest.Act{Stale: true}, runtime.Failed, runtime.ReasonHandlerError, "process_killed", "tool was ended because what watched it was; it may still have taken effect", 1},
 		{"a program that was replaced while it started", "make", runtimetest.Act{Fail: process.ErrProgramChanged}, runtime.Denied, runtime.ReasonProgramChanged, "", "the program of \"make\" has changed since the executor started: nothing is run", 1},
-		{"no room", "make", runtimetest.Act{Fail: &process.LackError{What: process.Memory}}, runtime.Denied, runtime.ReasonAtCapacity, "", "\"make\" is a command, and the host had not enough left for its limit of memory", 1},
+		{"no room", "make", runtimetest.Act{Fail: &process.LackError{What: runtime.LimitMemory}}, runtime.Denied, runtime.ReasonAtCapacity, "", "\"make\" is a command, and the host had not enough left for its limit of memory", 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w := prepareWorkshop(t, act(c.act))

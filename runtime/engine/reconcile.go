@@ -12,7 +12,6 @@ import (
 	"github.com/ambit-tools/ambit/runtime/internal/history"
 	"github.com/ambit-tools/ambit/runtime/internal/outcomes"
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
-	"github.com/ambit-tools/ambit/runtime/operator"
 )
 
 // ErrNothingHappened is the error that a reconcile handler returns when it knows that the call had
@@ -21,7 +20,7 @@ var ErrNothingHappened = errNothing
 
 // Resolve records, on the word of an operator, the outcome of a call whose outcome is unknown: it
 // completed, without an output, or it failed (interrupted). The operator policy is asked
-// (operator.Resolve), the policy of calls is not. When
+// (runtime.ActResolve), the policy of calls is not. When
 // Resolve returns nil the outcome is durable. Any other error is an *action.Error.
 func (s *Session) Resolve(ctx context.Context, callID string, f action.ResolveRequest) error {
 	s = s.whole()
@@ -35,8 +34,8 @@ func (s *Session) Resolve(ctx context.Context, callID string, f action.ResolveRe
 		return &action.Error{Code: action.CodeJournalUnavailable, Err: err}
 	}
 	defer s.place.Leave()
-	target := operator.Target{Session: s.id, Call: callID}
-	if err := s.exec.authorize(deadline.OrBackground(ctx), operator.Resolve, f.By, target, s); err != nil {
+	target := runtime.ActTarget{Session: s.id, Call: callID}
+	if err := s.exec.authorize(deadline.OrBackground(ctx), runtime.ActResolve, f.By, target, s); err != nil {
 		return err
 	}
 	r, failed := s.past.Hold(callID, s.revive)

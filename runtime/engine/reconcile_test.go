@@ -14,7 +14,6 @@ import (
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/engine"
-	"github.com/ambit-tools/ambit/runtime/operator"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
@@ -182,14 +181,14 @@ func TestResolve(t *testing.T) {
 	})
 	r := recovered(t, s.take(), tool)
 	ses := r.session()
-	assert.Equal(t, action.CodeUnknownCall, codeOf(ses.Resolve(t.Context(), "nobody", action.ResolveRequest{By: operator.Program("ops")})))
-	assert.Equal(t, action.CodeUnknownCall, codeOf(r.exec.Resolve(t.Context(), "other", "did", action.ResolveRequest{By: operator.Program("ops")})))
-	assert.NoError(t, ses.Resolve(t.Context(), "did", action.ResolveRequest{TookEffect: true, By: operator.Program("alice"), Reason: "it is in the ledger"}))
-	assert.NoError(t, r.exec.Resolve(t.Context(), "s", "not", action.ResolveRequest{By: operator.Program("alice")}))
-	assert.Equal(t, action.CodeNotUnknown, codeOf(ses.Resolve(t.Context(), "not", action.ResolveRequest{TookEffect: true, By: operator.Program("ops")})))
-	assert.Equal(t, undoOK, undoingOf(ses.Undo(t.Context(), action.UndoRequest{CallID: "undone", By: operator.Program("alice")})).Kind)
-	assert.Equal(t, action.CodeNotUnknown, codeOf(ses.Resolve(t.Context(), "undone", action.ResolveRequest{TookEffect: true, By: operator.Program("ops")})))
-	assert.Equal(t, action.CodeNotSuccessful, undoingOf(ses.Undo(t.Context(), action.UndoRequest{CallID: "not", By: operator.Program("alice")})).Reason)
+	assert.Equal(t, action.CodeUnknownCall, codeOf(ses.Resolve(t.Context(), "nobody", action.ResolveRequest{By: runtime.ProgramActor("ops")})))
+	assert.Equal(t, action.CodeUnknownCall, codeOf(r.exec.Resolve(t.Context(), "other", "did", action.ResolveRequest{By: runtime.ProgramActor("ops")})))
+	assert.NoError(t, ses.Resolve(t.Context(), "did", action.ResolveRequest{TookEffect: true, By: runtime.ProgramActor("alice"), Reason: "it is in the ledger"}))
+	assert.NoError(t, r.exec.Resolve(t.Context(), "s", "not", action.ResolveRequest{By: runtime.ProgramActor("alice")}))
+	assert.Equal(t, action.CodeNotUnknown, codeOf(ses.Resolve(t.Context(), "not", action.ResolveRequest{TookEffect: true, By: runtime.ProgramActor("ops")})))
+	assert.Equal(t, undoOK, undoingOf(ses.Undo(t.Context(), action.UndoRequest{CallID: "undone", By: runtime.ProgramActor("alice")})).Kind)
+	assert.Equal(t, action.CodeNotUnknown, codeOf(ses.Resolve(t.Context(), "undone", action.ResolveRequest{TookEffect: true, By: runtime.ProgramActor("ops")})))
+	assert.Equal(t, action.CodeNotSuccessful, undoingOf(ses.Undo(t.Context(), action.UndoRequest{CallID: "not", By: runtime.ProgramActor("alice")})).Reason)
 	did, not := ses.Await(t.Context(), "did"), ses.Await(t.Context(), "not")
 	assert.Equal(t, runtime.Completed, did.Kind)
 	assert.Contains(t, did.Message, "it is in the ledger")
@@ -203,11 +202,11 @@ func TestResolve(t *testing.T) {
 	r = recovered(t, s.take(), tool) // without a shutdown, because all of that is durable
 	assert.Equal(t, did, r.session().Await(t.Context(), "did"))
 	assert.Equal(t, not, r.session().Await(t.Context(), "not"))
-	assert.Equal(t, action.CodeAlreadyUndone, undoingOf(r.session().Undo(t.Context(), action.UndoRequest{CallID: "undone", By: operator.Program("ops")})).Reason)
+	assert.Equal(t, action.CodeAlreadyUndone, undoingOf(r.session().Undo(t.Context(), action.UndoRequest{CallID: "undone", By: runtime.ProgramActor("ops")})).Reason)
 	assert.Empty(t, r.allFaults(), "none of them is asked about any more")
-	assert.Equal(t, undoOK, undoingOf(r.session().Undo(t.Context(), action.UndoRequest{CallID: "did", By: operator.Program("bob")})).Kind)
+	assert.Equal(t, undoOK, undoingOf(r.session().Undo(t.Context(), action.UndoRequest{CallID: "did", By: runtime.ProgramActor("bob")})).Kind)
 	require.NoError(t, r.exec.Shutdown(t.Context()))
-	assert.Equal(t, action.CodeJournalUnavailable, codeOf(r.session().Resolve(t.Context(), "did", action.ResolveRequest{By: operator.Program("ops")})))
+	assert.Equal(t, action.CodeJournalUnavailable, codeOf(r.session().Resolve(t.Context(), "did", action.ResolveRequest{By: runtime.ProgramActor("ops")})))
 }
 
 // TestReconciledOutputIsRedacted: the obligations of the policy outlive the process.

@@ -20,7 +20,6 @@ import (
 	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/engine"
 	"github.com/ambit-tools/ambit/runtime/journal"
-	"github.com/ambit-tools/ambit/runtime/operator"
 )
 
 // recovered returns a rig of tools that continues a journal.
@@ -140,7 +139,7 @@ func TestRequestsOutliveTheProcess(t *testing.T) {
 	require.Len(t, requests, 1)
 	assert.JSONEq(t, goodInput, string(requests[0].Shown))
 	res := r.exec.Decide(t.Context(), out.RequestID, yes("alice"))
-	require.Equal(t, consent.Accepted, res.Kind)
+	require.Equal(t, runtime.ResolutionAccepted, res.Kind)
 	assert.Equal(t, runtime.Completed, res.Outcome.Kind, res.Outcome.Message)
 	assert.Equal(t, map[string]string{"trace": "7"}, metadata)
 
@@ -158,7 +157,7 @@ func TestDeclarationChangedMeanwhile(t *testing.T) {
 	r = recovered(t, &j, readTool(okRead, asking(), func(s *runtime.Spec) { s.Pin = "another" }))
 	for range 2 {
 		res := r.exec.Decide(t.Context(), out.RequestID, yes("alice"))
-		require.Equal(t, consent.Rejected, res.Kind)
+		require.Equal(t, runtime.ResolutionRejected, res.Kind)
 		assert.Equal(t, consent.TermsChanged, res.Reason)
 		assert.Contains(t, res.Detail, "the declaration of the tool has changed")
 		assert.Equal(t, runtime.Pending, res.Outcome.Kind)
@@ -169,7 +168,7 @@ func TestDeclarationChangedMeanwhile(t *testing.T) {
 	no := yes("alice")
 	no.Approve = false
 	res := r.exec.Decide(t.Context(), out.RequestID, no)
-	require.Equal(t, consent.Accepted, res.Kind)
+	require.Equal(t, runtime.ResolutionAccepted, res.Kind)
 	assert.Equal(t, runtime.ReasonConsentDenied, res.Outcome.Reason)
 }
 
@@ -180,13 +179,13 @@ func TestGrantsOutliveTheProcess(t *testing.T) {
 	out := r.turn().Execute(t.Context(), callOf("c1", "file_read", goodInput))
 	answer := yes("alice")
 	answer.Grant, answer.Cover = consent.ForSession, runtime.CoverTool
-	require.Equal(t, consent.Accepted, r.exec.Decide(t.Context(), out.RequestID, answer).Kind)
+	require.Equal(t, runtime.ResolutionAccepted, r.exec.Decide(t.Context(), out.RequestID, answer).Kind)
 
 	r = recovered(t, &j, readTool(okRead, asking()))
 	require.Len(t, r.exec.Grants(action.GrantFilter{Live: true}), 1)
 	run, _ := r.exec.Session(engine.SessionConfig{ID: "s", Principal: "agent"}).Run("r")
 	assert.Equal(t, runtime.Completed, run.Turn(engine.TurnConfig{}).Execute(t.Context(), callOf("c2", "file_read", goodInput)).Kind)
-	r.exec.Revoke(t.Context(), out.RequestID, operator.Program("alice"), "enough")
+	r.exec.Revoke(t.Context(), out.RequestID, runtime.ProgramActor("alice"), "enough")
 
 	r = recovered(t, &j, readTool(okRead, asking()))
 	assert.Empty(t, r.exec.Grants(action.GrantFilter{Live: true}))
@@ -284,7 +283,7 @@ func TestRequestIsDurableBeforeAnybodyIsTold(t *testing.T) {
 	reg, err := runtime.NewRegistry(readTool(okRead, asking()))
 	require.NoError(t, err)
 	exec, err := engine.NewExecutor(reg, runtime.PolicyFunc(allowAll), engine.WithJournal(j), engine.WithPolicyTimeout(time.Minute),
-		engine.WithApprover(runtime.ApproverFunc(func(context.Context, *runtime.ConsentRequest) error { told = true; return nil })))
+		engine.WithApprover(consent.ApproverFunc(func(context.Context, *consent.Notice) error { told = true; return nil })))
 	require.NoError(t, err)
 	require.NoError(t, exec.Recover(t.Context()))
 	run, err := exec.Session(engine.SessionConfig{ID: "s"}).StartRun(t.Context(), engine.RunConfig{})
@@ -298,7 +297,7 @@ func TestRequestIsDurableBeforeAnybodyIsTold(t *testing.T) {
 	out = r.turn().Execute(t.Context(), callOf("c1", "file_read", goodInput))
 	require.Equal(t, runtime.Pending, out.Kind)
 	res := r.exec.Decide(t.Context(), out.RequestID, yes("alice"))
-	assert.Equal(t, consent.Rejected, res.Kind)
+	assert.Equal(t, runtime.ResolutionRejected, res.Kind)
 	assert.Equal(t, "journal_unavailable", res.Reason.String())
 	assert.Equal(t, runtime.Denied, res.Outcome.Kind)
 }

@@ -14,7 +14,6 @@ import (
 	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/engine"
 	"github.com/ambit-tools/ambit/runtime/journal"
-	"github.com/ambit-tools/ambit/runtime/operator"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
@@ -70,7 +69,7 @@ func adaUndo(callID string) *undid {
 
 // undoOf undoes a call of the session of r.
 func (r *rig) undoOf(callID string) undoing {
-	return undoingOf(r.sessionAgain().Undo(r.t.Context(), action.UndoRequest{CallID: callID, By: operator.Program("alice")}))
+	return undoingOf(r.sessionAgain().Undo(r.t.Context(), action.UndoRequest{CallID: callID, By: runtime.ProgramActor("alice")}))
 }
 
 func (r *rig) sessionAgain() *engine.Session {
@@ -204,7 +203,7 @@ func TestUndoOfARunOutlivesTheProcess(t *testing.T) {
 			}
 			r = recovered(t, &j, again.tool(), readTool(okRead), broken)
 			undo := func() undoing {
-				return undoingOf(r.sessionAgain().Undo(t.Context(), action.UndoRequest{RunID: "r", By: operator.Program("ops")}))
+				return undoingOf(r.sessionAgain().Undo(t.Context(), action.UndoRequest{RunID: "r", By: runtime.ProgramActor("ops")}))
 			}
 			assert.Equal(t, undoing{
 				Kind: undoFailed, Undone: []string{"c4", "c1"}, Failed: []string{"c3"}, Reads: []string{"c5"},

@@ -11,7 +11,6 @@ import (
 	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/journal"
-	"github.com/ambit-tools/ambit/runtime/operator"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
@@ -66,15 +65,15 @@ func TestDeployKeepsRequests(t *testing.T) {
 				}
 				assert.Equal(t, 1, warned)
 				if !unanswered {
-					res := r.exec.Decide(t.Context(), out.RequestID, action.Answer{By: operator.Program("alice"), Approve: true, Edit: []byte(`{"path":"b"}`)})
-					require.Equal(t, consent.Rejected, res.Kind)
+					res := r.exec.Decide(t.Context(), out.RequestID, action.Answer{By: runtime.ProgramActor("alice"), Approve: true, Edit: []byte(`{"path":"b"}`)})
+					require.Equal(t, runtime.ResolutionRejected, res.Kind)
 					require.Equal(t, consent.TermsChanged, res.Reason)
 					assert.Equal(t, runtime.Pending, res.Outcome.Kind)
 				}
 				require.NoError(t, r.exec.Shutdown(t.Context()))
 				r = recovered(t, &j, was())
-				res := r.exec.Decide(t.Context(), out.RequestID, action.Answer{By: operator.Program("alice"), Approve: true})
-				require.Equal(t, consent.Accepted, res.Kind)
+				res := r.exec.Decide(t.Context(), out.RequestID, action.Answer{By: runtime.ProgramActor("alice"), Approve: true})
+				require.Equal(t, runtime.ResolutionAccepted, res.Kind)
 				assert.Equal(t, runtime.Completed, res.Outcome.Kind, "%+v", res.Outcome)
 			})
 		}

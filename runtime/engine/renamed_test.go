@@ -10,7 +10,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ambit-tools/ambit/runtime"
-	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/engine"
 	"github.com/ambit-tools/ambit/runtime/journal"
 )
@@ -259,7 +258,7 @@ func TestCallOfAnEarlierName(t *testing.T) {
 	assert.Len(t, r.keys, 1)
 	x = r.start("post", "send")
 	res := x.exec.Decide(t.Context(), waits.RequestID, yes("alice"))
-	assert.Equal(t, consent.Accepted, res.Kind)
+	assert.Equal(t, runtime.ResolutionAccepted, res.Kind)
 	assert.Equal(t, runtime.Completed, res.Outcome.Kind)
 	require.NoError(t, x.exec.Shutdown(t.Context()))
 }

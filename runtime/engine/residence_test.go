@@ -20,7 +20,6 @@ import (
 	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/engine"
 	"github.com/ambit-tools/ambit/runtime/journal"
-	"github.com/ambit-tools/ambit/runtime/operator"
 )
 
 // turnOf returns a turn of a run, which is started, of a session.
@@ -61,9 +60,9 @@ func TestAStartLoadsWhatIsOpen(t *testing.T) {
 	assert.False(t, known)
 	assert.Equal(t, 2, r.exec.Resident())
 	require.Len(t, r.exec.Requests(), 1)
-	assert.Equal(t, consent.Accepted, r.exec.Decide(t.Context(), asked.RequestID, yes("alice")).Kind)
+	assert.Equal(t, runtime.ResolutionAccepted, r.exec.Decide(t.Context(), asked.RequestID, yes("alice")).Kind)
 	r.unload(2)
-	assert.Equal(t, action.CodeUnknownCall, codeOf(r.exec.Resolve(t.Context(), "s8", "c2", action.ResolveRequest{By: operator.Program("ops")})))
+	assert.Equal(t, action.CodeUnknownCall, codeOf(r.exec.Resolve(t.Context(), "s8", "c2", action.ResolveRequest{By: runtime.ProgramActor("ops")})))
 }
 
 // TestGrantsOfSessionsThatAreElsewhere are listed, found by their id, revoked and retired, after a start and after their
@@ -78,7 +77,7 @@ func TestGrantsOfSessionsThatAreElsewhere(t *testing.T) {
 		out := r.turnOf(fmt.Sprint("s", i)).Execute(t.Context(), callOf("c1", "file_read", goodInput))
 		answer := yes("alice")
 		answer.Grant, answer.Cover = consent.ForSession, runtime.CoverTool
-		require.Equal(t, consent.Accepted, r.exec.Decide(t.Context(), out.RequestID, answer).Kind)
+		require.Equal(t, runtime.ResolutionAccepted, r.exec.Decide(t.Context(), out.RequestID, answer).Kind)
 		ids = append(ids, out.RequestID)
 	}
 	r.unload(3)
@@ -96,7 +95,7 @@ func TestGrantsOfSessionsThatAreElsewhere(t *testing.T) {
 		assert.Len(t, r.exec.EndedRequests("", 9), 3)
 	}
 	r = recovered(t, &j, tool)
-	require.NoError(t, r.exec.Revoke(t.Context(), ids[0], operator.Program("alice"), "enough"))
+	require.NoError(t, r.exec.Revoke(t.Context(), ids[0], runtime.ProgramActor("alice"), "enough"))
 	assert.Equal(t, consent.AlreadyResolved, r.exec.Decide(t.Context(), ids[1], yes("bob")).Reason)
 	r = recovered(t, &j, tool)
 	require.Len(t, r.exec.Grants(action.GrantFilter{Live: true}), 2)
@@ -171,7 +170,7 @@ func TestASessionStaysWhileACallRuns(t *testing.T) {
 		asked := turn.Execute(t.Context(), callOf("c2", "asks", goodInput))
 		require.Equal(t, runtime.Pending, asked.Kind)
 		assert.Zero(t, r.exec.Unload(), "a request is open")
-		require.Equal(t, consent.Accepted, r.exec.Decide(t.Context(), asked.RequestID, yes("alice")).Kind)
+		require.Equal(t, runtime.ResolutionAccepted, r.exec.Decide(t.Context(), asked.RequestID, yes("alice")).Kind)
 		synctest.Wait()
 		assert.Equal(t, 1, r.exec.Unload())
 		require.NoError(t, r.exec.Shutdown(t.Context()))
@@ -214,10 +213,10 @@ func TestASessionThatCannotBeLoadedRefusesItsCalls(t *testing.T) {
 	s := r.exec.Session(engine.SessionConfig{ID: "bad", Principal: "agent"})
 	_, err = s.StartRun(t.Context(), engine.RunConfig{})
 	require.ErrorIs(t, err, errSpoiled)
-	_, err = s.Undo(t.Context(), action.UndoRequest{CallID: "c1", By: operator.Program("ops")})
+	_, err = s.Undo(t.Context(), action.UndoRequest{CallID: "c1", By: runtime.ProgramActor("ops")})
 	assert.Equal(t, action.CodeJournalUnavailable, codeOf(err))
-	assert.Equal(t, action.CodeJournalUnavailable, codeOf(s.Cancel(t.Context(), "c1", operator.Program("ops"), "")))
-	assert.Equal(t, action.CodeJournalUnavailable, codeOf(s.Resolve(t.Context(), "c1", action.ResolveRequest{By: operator.Program("ops")})))
+	assert.Equal(t, action.CodeJournalUnavailable, codeOf(s.Cancel(t.Context(), "c1", runtime.ProgramActor("ops"), "")))
+	assert.Equal(t, action.CodeJournalUnavailable, codeOf(s.Resolve(t.Context(), "c1", action.ResolveRequest{By: runtime.ProgramActor("ops")})))
 	assert.Equal(t, runtime.ReasonJournalUnavailable, bad.WhatIf(t.Context(), callOf("c2", "file_read", goodInput)).Outcome.Reason)
 	after, err := j.Read(t.Context(), 0, 1<<10)
 	require.NoError(t, err)

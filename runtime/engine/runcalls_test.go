@@ -10,7 +10,6 @@ import (
 	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/engine"
 	"github.com/ambit-tools/ambit/runtime/journal"
-	"github.com/ambit-tools/ambit/runtime/operator"
 )
 
 // TestUndoOfARunTakesItsCallsAlone: an undo of a run leaves the calls of other runs alone, and has those
@@ -47,7 +46,7 @@ func TestUndoOfARunTakesItsCallsAlone(t *testing.T) {
 			}
 			require.Equal(t, undoOK, r.undoOf("a1").Kind)
 			undo := func(run string) []string {
-				return undoingOf(s.Undo(t.Context(), action.UndoRequest{RunID: run, By: operator.Program("ops")})).Undone
+				return undoingOf(s.Undo(t.Context(), action.UndoRequest{RunID: run, By: runtime.ProgramActor("ops")})).Undone
 			}
 			assert.Equal(t, []string{"a4", "a3", "a2"}, undo("a"))
 			assert.Equal(t, []string{"b2", "b1"}, undo("b"))

@@ -14,7 +14,6 @@ import (
 	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/engine"
 	"github.com/ambit-tools/ambit/runtime/journal"
-	"github.com/ambit-tools/ambit/runtime/operator"
 )
 
 // SEMANTICS 5.4.6
@@ -68,7 +67,7 @@ func TestGrantsDieWithTheirRule(t *testing.T) {
 	out := turn.Execute(t.Context(), callOf("c1", "file_read", goodInput))
 	a := yes("alice")
 	a.Grant = consent.ForSession
-	require.Equal(t, consent.Accepted, r.exec.Decide(t.Context(), out.RequestID, a).Kind)
+	require.Equal(t, runtime.ResolutionAccepted, r.exec.Decide(t.Context(), out.RequestID, a).Kind)
 	r.exec.RetireGrants(func(tool, rule string) bool { return tool == "file_read" && rule == "big" })
 	require.Equal(t, runtime.Completed, turn.Execute(t.Context(), callOf("c2", "file_read", goodInput)).Kind)
 	r.exec.RetireGrants(func(string, string) bool { return false })
@@ -81,7 +80,7 @@ func TestConsentOffLiftsQuestionsOnlyAndIsRecorded(t *testing.T) {
 	policy := runtime.PolicyFunc(func(context.Context, *runtime.PolicyInput) (runtime.Decision, error) { return answer, nil })
 	r := newRigWith(t, policy, []*runtime.Tool{readTool(okRead, asking())}, engine.WithPendingRequests())
 	turn := r.run().Turn(engine.TurnConfig{})
-	require.NoError(t, r.exec.SuspendConsent(t.Context(), time.Now().Add(time.Minute), operator.Program("admin"), "an incident"))
+	require.NoError(t, r.exec.SuspendConsent(t.Context(), time.Now().Add(time.Minute), runtime.ProgramActor("admin"), "an incident"))
 	events := r.sink.Events()
 	require.Len(t, events, 1)
 	assert.Equal(t, runtime.EventConsentOff, events[0].Kind)
@@ -121,13 +120,13 @@ func TestEditIsDecodedAndJudgedLikeAnyInput(t *testing.T) {
 		a := yes("alice")
 		a.Edit = []byte(edit)
 		res := r.exec.Decide(t.Context(), out.RequestID, a)
-		assert.Equal(t, consent.Rejected, res.Kind)
+		assert.Equal(t, runtime.ResolutionRejected, res.Kind)
 		assert.Equal(t, want, res.Reason.String(), edit)
 	}
 	a := yes("alice")
 	a.Edit = []byte(`{"path":"b.md","limit":3}`)
 	res := r.exec.Decide(t.Context(), out.RequestID, a)
-	require.Equal(t, consent.Accepted, res.Kind)
+	require.Equal(t, runtime.ResolutionAccepted, res.Kind)
 	assert.Contains(t, string(res.Outcome.Output), "b.md")
 	assert.Equal(t, map[string]string{"args": goodInput, "final": string(a.Edit)}, recordedArguments(t, &j, "c1"))
 }
@@ -162,8 +161,8 @@ func TestEventsOfNoCallHaveTheirPosition(t *testing.T) {
 	r.recover()
 	turn := r.run().Turn(engine.TurnConfig{})
 	turn.Execute(t.Context(), callOf("c1", "file_read", goodInput))
-	r.exec.Decide(t.Context(), "nonsense", action.Answer{By: operator.Program("admin"), Approve: true})
-	require.NoError(t, r.exec.SuspendConsent(t.Context(), time.Now().Add(time.Minute), operator.Program("admin"), "an incident"))
+	r.exec.Decide(t.Context(), "nonsense", action.Answer{By: runtime.ProgramActor("admin"), Approve: true})
+	require.NoError(t, r.exec.SuspendConsent(t.Context(), time.Now().Add(time.Minute), runtime.ProgramActor("admin"), "an incident"))
 	turn.Execute(t.Context(), callOf("c2", "file_read", goodInput))
 	kinds, met := kindsAt(t, j), map[string]bool{}
 	for _, ev := range r.sink.Events() {

@@ -12,7 +12,6 @@ import (
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/engine"
-	"github.com/ambit-tools/ambit/runtime/operator"
 )
 
 // putTool returns a tool whose undo handler only calls undone.
@@ -44,7 +43,7 @@ func TestUndoIsPolicyCheckedAndAudited(t *testing.T) {
 	run, err := ses.StartRun(t.Context(), engine.RunConfig{ID: "r"})
 	require.NoError(t, err)
 	run.Turn(engine.TurnConfig{}).Execute(t.Context(), callOf("c1", "put", goodInput))
-	undo := action.UndoRequest{CallID: "c1", By: operator.Program("alice")}
+	undo := action.UndoRequest{CallID: "c1", By: runtime.ProgramActor("alice")}
 	for _, tc := range []struct {
 		answer runtime.Decision
 		why    string
@@ -82,9 +81,9 @@ func TestUndoHasALifetime(t *testing.T) {
 		turn.Execute(t.Context(), callOf("c1", "put", goodInput))
 		turn.Execute(t.Context(), callOf("c2", "put", goodInput))
 		time.Sleep(time.Hour - 1)
-		assert.Equal(t, undoOK, undoingOf(ses.Undo(t.Context(), action.UndoRequest{CallID: "c1", By: operator.Program("ops")})).Kind)
+		assert.Equal(t, undoOK, undoingOf(ses.Undo(t.Context(), action.UndoRequest{CallID: "c1", By: runtime.ProgramActor("ops")})).Kind)
 		time.Sleep(time.Nanosecond)
-		assert.Equal(t, action.CodeExpired, undoingOf(ses.Undo(t.Context(), action.UndoRequest{CallID: "c2", By: operator.Program("ops")})).Reason)
+		assert.Equal(t, action.CodeExpired, undoingOf(ses.Undo(t.Context(), action.UndoRequest{CallID: "c2", By: runtime.ProgramActor("ops")})).Reason)
 		time.Sleep(time.Minute)
 	})
 }
@@ -103,7 +102,7 @@ func TestTimedOutCallIsUndoneAfterItsGrace(t *testing.T) {
 		require.NoError(t, err)
 		out := run.Turn(engine.TurnConfig{}).Execute(t.Context(), callOf("c1", "put", goodInput))
 		require.Equal(t, runtime.TimedOut, out.Kind)
-		undo := action.UndoRequest{CallID: "c1", By: operator.Program("ops")}
+		undo := action.UndoRequest{CallID: "c1", By: runtime.ProgramActor("ops")}
 		assert.Equal(t, action.CodeStillRunning, undoingOf(ses.Undo(t.Context(), undo)).Reason)
 		time.Sleep(5 * time.Second)
 		assert.Equal(t, undoOK, undoingOf(ses.Undo(t.Context(), undo)).Kind)
@@ -138,7 +137,7 @@ func TestUndoHandlerKnowsItsCall(t *testing.T) {
 		require.NoError(t, err)
 		run.Turn(engine.TurnConfig{}).Execute(t.Context(), callOf("c1", "put", goodInput))
 		time.Sleep(10 * time.Second)
-		res := undoingOf(ses.Undo(t.Context(), action.UndoRequest{CallID: "c1", By: operator.Program("alice")}))
+		res := undoingOf(ses.Undo(t.Context(), action.UndoRequest{CallID: "c1", By: runtime.ProgramActor("alice")}))
 		assert.Equal(t, undoOK, res.Kind, res.Err)
 		require.True(t, known)
 		assert.Equal(t, time.Second, undone.Remaining())

@@ -12,10 +12,8 @@ import (
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/action"
-	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/engine"
 	"github.com/ambit-tools/ambit/runtime/journal"
-	"github.com/ambit-tools/ambit/runtime/operator"
 )
 
 // within returns a context that ends after d.
@@ -98,7 +96,7 @@ func (r *rig) shutAgain(turn *engine.Turn, request string) {
 	require.NoError(t, r.exec.Shutdown(t.Context()), "once more")
 	assert.Equal(t, "tool.started", r.kinds("deaf")[len(r.kinds("deaf"))-1])
 	assert.Equal(t, runtime.ReasonShuttingDown, turn.Execute(t.Context(), callOf("x", "late", goodInput)).Reason)
-	assert.Equal(t, consent.Rejected, r.exec.Decide(t.Context(), request, yes("alice")).Kind)
+	assert.Equal(t, runtime.ResolutionRejected, r.exec.Decide(t.Context(), request, yes("alice")).Kind)
 	for _, f := range r.allFaults() {
 		assert.NotContains(t, f.Error(), "bug in the runtime")
 	}
@@ -114,7 +112,7 @@ func continued(t *testing.T, next *rig, ended map[string]runtime.Outcome) {
 		}
 	}
 	res := next.exec.Decide(t.Context(), ended["ask"].RequestID, yes("alice"))
-	assert.Equal(t, consent.Accepted, res.Kind)
+	assert.Equal(t, runtime.ResolutionAccepted, res.Kind)
 	assert.Equal(t, runtime.Completed, res.Outcome.Kind)
 	require.NoError(t, next.exec.Shutdown(t.Context()))
 }
@@ -270,14 +268,14 @@ func TestShutdownWaitsForUndo(t *testing.T) {
 		undone := make(chan undoing, 1)
 		ses := r.session()
 		go func() {
-			undone <- undoingOf(ses.Undo(context.Background(), action.UndoRequest{CallID: "c1", By: operator.Program("ops")}))
+			undone <- undoingOf(ses.Undo(context.Background(), action.UndoRequest{CallID: "c1", By: runtime.ProgramActor("ops")}))
 		}()
 		synctest.Wait()
 		require.NoError(t, r.exec.Shutdown(t.Context()))
 		assert.Equal(t, undoOK, (<-undone).Kind)
 		r = recovered(t, j, tool())
-		assert.Equal(t, action.CodeAlreadyUndone, undoingOf(r.session().Undo(t.Context(), action.UndoRequest{CallID: "c1", By: operator.Program("ops")})).Reason)
+		assert.Equal(t, action.CodeAlreadyUndone, undoingOf(r.session().Undo(t.Context(), action.UndoRequest{CallID: "c1", By: runtime.ProgramActor("ops")})).Reason)
 		require.NoError(t, r.exec.Shutdown(t.Context()))
-		assert.Equal(t, action.CodeJournalUnavailable, undoingOf(r.session().Undo(t.Context(), action.UndoRequest{CallID: "c1", By: operator.Program("ops")})).Reason)
+		assert.Equal(t, action.CodeJournalUnavailable, undoingOf(r.session().Undo(t.Context(), action.UndoRequest{CallID: "c1", By: runtime.ProgramActor("ops")})).Reason)
 	})
 }

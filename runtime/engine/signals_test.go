@@ -15,7 +15,6 @@ import (
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/engine"
-	"github.com/ambit-tools/ambit/runtime/operator"
 )
 
 // oneSecond returns a tool whose handler and undo handler take a second, with one slot.
@@ -74,7 +73,7 @@ func TestTimesOfACall(t *testing.T) {
 			time.Sleep(after)
 			requests := r.exec.Requests()
 			require.Len(t, requests, 1)
-			r.exec.Decide(t.Context(), requests[0].ID, action.Answer{By: operator.Program("alice"), Approve: true, NoWait: true})
+			r.exec.Decide(t.Context(), requests[0].ID, action.Answer{By: runtime.ProgramActor("alice"), Approve: true, NoWait: true})
 		}
 		for _, id := range []string{"c1", "c2"} {
 			go func() { results <- turn.Execute(t.Context(), callOf(id, "file_read", goodInput)) }()
@@ -91,7 +90,7 @@ func TestTimesOfACall(t *testing.T) {
 		want.Queue = 890 * time.Millisecond // its second evaluation ended 110 ms after the first call had started
 		assert.Equal(t, want, second.Times)
 
-		_, err = ses.Undo(t.Context(), action.UndoRequest{CallID: "c2", By: operator.Program("alice")})
+		_, err = ses.Undo(t.Context(), action.UndoRequest{CallID: "c2", By: runtime.ProgramActor("alice")})
 		require.NoError(t, err)
 		require.NoError(t, r.exec.Shutdown(t.Context()))
 		seen := map[runtime.EventKind]runtime.Event{}
@@ -147,7 +146,7 @@ func TestStats(t *testing.T) {
 		synctest.Wait()
 		assert.Equal(t, runtime.Stats{InFlight: 1, Waiting: 1, Abandoned: 1, LateResults: 1}, r.exec.Stats())
 		close(hang)
-		r.exec.Decide(t.Context(), r.exec.Requests()[0].ID, action.Answer{By: operator.Program("alice")})
+		r.exec.Decide(t.Context(), r.exec.Requests()[0].ID, action.Answer{By: runtime.ProgramActor("alice")})
 		synctest.Wait()
 		assert.Equal(t, runtime.Stats{LateResults: 1}, r.exec.Stats())
 		all.Wait()
@@ -261,11 +260,11 @@ func TestTracer(t *testing.T) {
 
 	require.Equal(t, runtime.Pending, turn.Execute(t.Context(), callOf("c", "send", goodInput)).Kind)
 	expect("consent", []string{"start c send"}, evaluated, []string{"consent"})
-	r.exec.Decide(t.Context(), r.exec.Requests()[0].ID, action.Answer{By: operator.Program("alice"), Approve: true})
+	r.exec.Decide(t.Context(), r.exec.Requests()[0].ID, action.Answer{By: runtime.ProgramActor("alice"), Approve: true})
 	expect("an approval", []string{"end consent"}, evaluated, []string{"attempt 1 in call", "end attempt 1", "end c completed"})
 	turn.Execute(t.Context(), callOf("d", "send", goodInput))
 	tr.log = nil
-	r.exec.Decide(t.Context(), r.exec.Requests()[0].ID, action.Answer{By: operator.Program("alice")})
+	r.exec.Decide(t.Context(), r.exec.Requests()[0].ID, action.Answer{By: runtime.ProgramActor("alice")})
 	expect("a denial", []string{"end consent", "end d denied"})
 	require.NoError(t, r.exec.Shutdown(t.Context()))
 }

@@ -16,10 +16,8 @@ import (
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/action"
-	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/engine"
 	"github.com/ambit-tools/ambit/runtime/journal"
-	"github.com/ambit-tools/ambit/runtime/operator"
 )
 
 // A fullable is a journal that is full at times. It has owners.
@@ -252,7 +250,7 @@ func TestACallThatWasNotRecordedHasNothingToUndo(t *testing.T) {
 		undo := func(r *rig) action.Code {
 			s, known := r.exec.FindSession("s")
 			require.True(t, known)
-			_, err := s.Undo(t.Context(), action.UndoRequest{CallID: "c", By: operator.Program("ops")})
+			_, err := s.Undo(t.Context(), action.UndoRequest{CallID: "c", By: runtime.ProgramActor("ops")})
 			return codeOf(err)
 		}
 		assert.Equal(t, action.CodeNotSuccessful, undo(r))
@@ -278,15 +276,15 @@ func TestAnswersWhileThereIsNoRoom(t *testing.T) {
 		go func() { answered <- r.exec.Decide(t.Context(), first.RequestID, yes("alice")) }()
 		time.Sleep(time.Second)
 		res := r.exec.Decide(t.Context(), second.RequestID, yes("alice"))
-		assert.Equal(t, consent.Rejected, res.Kind)
+		assert.Equal(t, runtime.ResolutionRejected, res.Kind)
 		assert.Equal(t, "journal_unavailable", res.Reason.String())
-		require.Error(t, r.exec.SuspendConsent(t.Context(), time.Now().Add(time.Minute), operator.Program("alice"), "because"))
+		require.Error(t, r.exec.SuspendConsent(t.Context(), time.Now().Add(time.Minute), runtime.ProgramActor("alice"), "because"))
 		time.Sleep(time.Minute)
 		assert.Empty(t, answered, "nobody is told what would be gone after a crash")
 		j.full.Store(false)
 		time.Sleep(time.Second)
 		res = <-answered
-		assert.Equal(t, consent.Accepted, res.Kind)
+		assert.Equal(t, runtime.ResolutionAccepted, res.Kind)
 		assert.Equal(t, runtime.Completed, res.Outcome.Kind)
 		res = r.exec.Decide(t.Context(), second.RequestID, yes("alice"))
 		assert.Equal(t, runtime.Completed, res.Outcome.Kind)
@@ -305,7 +303,7 @@ func TestShutdownWithoutRoom(t *testing.T) {
 		go func() { answered <- r.exec.Decide(t.Context(), out.RequestID, yes("alice")) }()
 		time.Sleep(time.Second)
 		require.ErrorIs(t, r.exec.Shutdown(t.Context()), journal.ErrUnavailable)
-		assert.Equal(t, consent.Rejected, (<-answered).Kind)
+		assert.Equal(t, runtime.ResolutionRejected, (<-answered).Kind)
 		j.full.Store(false)
 		had := j.size(t)
 		time.Sleep(time.Minute)
@@ -427,7 +425,7 @@ func TestUndoWithoutRoom(t *testing.T) {
 		require.Equal(t, runtime.Completed, r.turn().Execute(t.Context(), callOf("c1", "put", goodInput)).Kind)
 		s := r.exec.Session(engine.SessionConfig{ID: "s", Principal: "agent"})
 		undo := func() undoing {
-			return undoingOf(s.Undo(t.Context(), action.UndoRequest{CallID: "c1", By: operator.Program("alice")}))
+			return undoingOf(s.Undo(t.Context(), action.UndoRequest{CallID: "c1", By: runtime.ProgramActor("alice")}))
 		}
 		j.left.Store(1) // the intent
 		require.Equal(t, action.CodeJournalUnavailable, undo().Reason)

@@ -13,7 +13,6 @@ import (
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/engine"
-	"github.com/ambit-tools/ambit/runtime/operator"
 )
 
 // TestStepsNameNoCallToGiveUp: a caller cannot withdraw a call, so no step tells it to.
@@ -32,7 +31,7 @@ func TestStepsNameNoCallToGiveUp(t *testing.T) {
 	assert.Equal(t, `"file_read" may be called once in a run; it cannot be called any more in this run, `+
 		`unless f1 (file_read), which has not started, is denied or cancelled`, out.Message)
 
-	r.exec.Decide(t.Context(), first.RequestID, action.Answer{By: operator.Program("alice")})
+	r.exec.Decide(t.Context(), first.RequestID, action.Answer{By: runtime.ProgramActor("alice")})
 	assert.Equal(t, runtime.Pending, turn.Execute(t.Context(), callOf("f3", "file_read", goodInput)).Kind, "as it was told")
 }
 

@@ -8,9 +8,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/engine"
 	"github.com/ambit-tools/ambit/runtime/journal"
-	"github.com/ambit-tools/ambit/runtime/operator"
 )
 
 // TestMessagesFollowTheFact: a call that was ended says that it may still have taken effect, or that what it did was taken back, and never
@@ -21,7 +21,7 @@ func TestMessagesFollowTheFact(t *testing.T) {
 	ends := map[string]func(r *rig, run *engine.Run){
 		"deadline": func(*rig, *engine.Run) {},
 		"cancel": func(r *rig, _ *engine.Run) {
-			_ = r.exec.Cancel(context.Background(), "s", "c1", operator.Program("ops"), "too slow")
+			_ = r.exec.Cancel(context.Background(), "s", "c1", runtime.ProgramActor("ops"), "too slow")
 		},
 		"run closed": func(_ *rig, run *engine.Run) { _ = run.Close(context.Background()) },
 		"shutdown":   func(r *rig, _ *engine.Run) { _ = r.exec.Shutdown(context.Background()) },

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/engine"
 	"github.com/ambit-tools/ambit/runtime/journal"
@@ -67,7 +68,7 @@ func TestApprovalIsUsedUpWithTheStart(t *testing.T) {
 	for i := range 16 {
 		answers.Go(func() {
 			for n := i; n < len(asked); n += 16 {
-				assert.Equal(t, consent.Accepted, r.exec.Decide(t.Context(), asked[n], yes("alice")).Kind)
+				assert.Equal(t, runtime.ResolutionAccepted, r.exec.Decide(t.Context(), asked[n], yes("alice")).Kind)
 			}
 		})
 	}

@@ -11,7 +11,6 @@ import (
 	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/internal/tally"
 	"github.com/ambit-tools/ambit/runtime/internal/tools"
-	"github.com/ambit-tools/ambit/runtime/journal"
 )
 
 // A note is the data of a transition beside its event and states.
@@ -24,7 +23,7 @@ type note struct {
 	Text    string              // of Fault, or of the cause of a refusal, without sensitive values
 	Output  int                 // bytes
 	Answer  *consent.Event      // to a request for consent
-	Live    *journal.LiveCounts // of tool.output, as is the next
+	Live    *runtime.LiveCounts // of tool.output, as is the next
 	Dropped int
 	Undo    *action.Error // of an undo that failed
 	Took    time.Duration // an undo, whether or not it failed

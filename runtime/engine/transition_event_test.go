@@ -11,7 +11,6 @@ import (
 	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/internal/tally"
 	"github.com/ambit-tools/ambit/runtime/internal/tools"
-	"github.com/ambit-tools/ambit/runtime/journal"
 )
 
 var began = time.Unix(1_000, 0)
@@ -41,7 +40,7 @@ func TestEvent(t *testing.T) {
 		RunID: "r", Agent: "a", Principal: "p", Attempt: 2, Turn: 3, ClientRequest: "q", RequestID: "rq", Revision: "v", Duration: time.Minute, InputBytes: 11,
 	}
 	fault := &action.CallError{Stack: []byte("stack")}
-	answer := &consent.Event{By: "eve", Result: &consent.Result{Resolution: consent.Rejected, Rejection: consent.NotRecorded}}
+	answer := &consent.Event{By: "eve", Result: &consent.Result{Resolution: runtime.ResolutionRejected, Rejection: consent.NotRecorded}}
 	for name, row := range map[string]struct {
 		kind runtime.EventKind
 		note note
@@ -60,8 +59,8 @@ func TestEvent(t *testing.T) {
 		"answer": {kind: runtime.EventApprovalDecided, note: note{By: "bob", Answer: answer}, want: func(e *runtime.Event) {
 			e.By, e.Resolution, e.Rejection = "eve", answer.Result.Resolution.String(), answer.Result.Rejection.String()
 		}},
-		"output": {kind: runtime.EventOutput, note: note{Live: &journal.LiveCounts{Pieces: 1}}, want: func(e *runtime.Event) {
-			e.Live = &journal.LiveCounts{Pieces: 1}
+		"output": {kind: runtime.EventOutput, note: note{Live: &runtime.LiveCounts{Pieces: 1}}, want: func(e *runtime.Event) {
+			e.Live = &runtime.LiveCounts{Pieces: 1}
 		}},
 		"undone":  {kind: runtime.EventUndone, note: note{Took: time.Second}, want: func(e *runtime.Event) { e.Duration = time.Second }},
 		"started": {kind: runtime.EventStarted, note: note{Took: time.Second}, want: func(*runtime.Event) {}},
@@ -92,7 +91,7 @@ func TestEvent(t *testing.T) {
 func TestCount(t *testing.T) {
 	s := testSubject()
 	stored := transitionArtifact{&runtime.StoredOutput{ArtifactRef: runtime.ArtifactRef{Bytes: 99}}}
-	answer := &consent.Event{Result: &consent.Result{Resolution: consent.Accepted, Approve: true}}
+	answer := &consent.Event{Result: &consent.Result{Resolution: runtime.ResolutionAccepted, Approve: true}}
 	for name, row := range map[string]struct {
 		kind runtime.EventKind
 		note note
@@ -107,7 +106,7 @@ func TestCount(t *testing.T) {
 		"short output": {kind: runtime.EventDenied, note: note{Ends: true, Reason: runtime.ReasonCooldown}, want: runtime.Transition{
 			Ended: true, Reason: runtime.ReasonCooldown, Attempts: 2, Times: s.Watch.Times(),
 		}},
-		"answer":     {kind: runtime.EventApprovalDecided, note: note{Answer: answer}, want: runtime.Transition{Resolution: consent.Accepted, Approved: true}},
+		"answer":     {kind: runtime.EventApprovalDecided, note: note{Answer: answer}, want: runtime.Transition{Resolution: runtime.ResolutionAccepted, Approved: true}},
 		"undone":     {kind: runtime.EventUndone, note: note{Took: time.Second}, want: runtime.Transition{Duration: time.Second}},
 		"not undone": {kind: runtime.EventUndoFailed, note: note{Took: time.Second, Undo: &action.Error{}}, want: runtime.Transition{Duration: time.Second}},
 		"output":     {kind: runtime.EventOutput, note: note{Dropped: 2}, want: runtime.Transition{Dropped: 2}},

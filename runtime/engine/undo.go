@@ -8,7 +8,6 @@ import (
 	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/internal/deadline"
 	"github.com/ambit-tools/ambit/runtime/internal/wording"
-	"github.com/ambit-tools/ambit/runtime/operator"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
@@ -17,7 +16,7 @@ var errPreparing = errors.New("what the undo needs is still being prepared")
 // Undo reverses the effects of a call, or of all calls of a run that succeeded, the last first. It
 // calls the tool's undo handler, if it has one, closes again what the call opened, and frees its
 // groups. The slot and the cooldown of the call stay. The operator policy decides about the undo of
-// each call first (operator.Undo), and then the policy of calls, with PolicyInput.Undo. Both must
+// each call first (runtime.ActUndo), and then the policy of calls, with PolicyInput.Undo. Both must
 // allow it.
 //
 // An undo handler runs like the handler of a call: with the deadline of the tool, which ends
@@ -134,8 +133,8 @@ func (s *Session) undoCall(ctx context.Context, r *callRecord, req action.UndoRe
 }
 
 // mayUndo asks the operator policy about the undo of a call.
-func (s *Session) mayUndo(ctx context.Context, r *callRecord, by operator.Actor, dry bool) *action.Error {
-	return s.exec.authorize(ctx, operator.Undo, by, operator.Target{Session: s.id, Run: r.Run(), Call: r.ID, DryRun: dry}, s)
+func (s *Session) mayUndo(ctx context.Context, r *callRecord, by runtime.Actor, dry bool) *action.Error {
+	return s.exec.authorize(ctx, runtime.ActUndo, by, runtime.ActTarget{Session: s.id, Run: r.Run(), Call: r.ID, DryRun: dry}, s)
 }
 
 // beginUndo returns why a call cannot be undone. If it can, beginUndo keeps other goroutines from
@@ -183,7 +182,7 @@ func (u undoing) run(ctx context.Context) *undoFault {
 }
 
 // allowed evaluates the policy for the undo.
-func (u undoing) allowed(ctx context.Context, by operator.Actor) *undoFault {
+func (u undoing) allowed(ctx context.Context, by runtime.Actor) *undoFault {
 	c, s := u.c, u.c.run.session
 	s.mu.Lock()
 	facts := c.run.currentFacts()
@@ -195,7 +194,7 @@ func (u undoing) allowed(ctx context.Context, by operator.Actor) *undoFault {
 
 // dryUndo returns the result that an undo of a call would have, as far as it is known before the
 // undo handler runs.
-func (s *Session) dryUndo(ctx context.Context, r *callRecord, by operator.Actor) *action.Error {
+func (s *Session) dryUndo(ctx context.Context, r *callRecord, by runtime.Actor) *action.Error {
 	if !s.exec.enterForUndo() {
 		return &action.Error{Code: action.CodeJournalUnavailable}
 	}

@@ -14,7 +14,6 @@ import (
 	"github.com/ambit-tools/ambit/runtime/engine"
 	"github.com/ambit-tools/ambit/runtime/internal/ruleinput"
 	"github.com/ambit-tools/ambit/runtime/journal"
-	"github.com/ambit-tools/ambit/runtime/operator"
 )
 
 // dryRig makes calls of which some can be undone:
@@ -45,12 +44,12 @@ func TestDryUndo(t *testing.T) {
 	for range 2 {
 		entries, stands := len(journalKinds(t, &j)), len(l.stands)
 		s := r.sessionAgain()
-		one := undoingOf(s.Undo(t.Context(), action.UndoRequest{CallID: "c1", DryRun: true, By: operator.Program("ops")}))
+		one := undoingOf(s.Undo(t.Context(), action.UndoRequest{CallID: "c1", DryRun: true, By: runtime.ProgramActor("ops")}))
 		assert.Equal(t, undoing{Kind: undoOK, Calls: []undoneCall{{
 			CallID: "c1", Tool: "put", Kind: undoOK,
 			Later: []action.LaterCall{{CallID: "c3", Tool: "send", Shares: []string{"/path"}}, {CallID: "c5", Tool: "put", Shares: []string{"/path"}}},
 		}}}, one)
-		all := undoingOf(s.Undo(t.Context(), action.UndoRequest{RunID: "r", DryRun: true, By: operator.Program("ops")}))
+		all := undoingOf(s.Undo(t.Context(), action.UndoRequest{RunID: "r", DryRun: true, By: runtime.ProgramActor("ops")}))
 		assert.Equal(t, []string{"c5", "c2", "c1"}, all.Undone)
 		assert.Equal(t, []string{"c4"}, all.Reads)
 		assert.Equal(t, []string{"c3"}, all.NotUndoable)
@@ -64,10 +63,10 @@ func TestDryUndo(t *testing.T) {
 	}
 	assert.Equal(t, undoOK, r.undoOf("c5").Kind)
 	s := r.sessionAgain()
-	one := undoingOf(s.Undo(t.Context(), action.UndoRequest{CallID: "c1", DryRun: true, By: operator.Program("ops")}))
+	one := undoingOf(s.Undo(t.Context(), action.UndoRequest{CallID: "c1", DryRun: true, By: runtime.ProgramActor("ops")}))
 	assert.Equal(t, []action.LaterCall{{CallID: "c3", Tool: "send", Shares: []string{"/path"}}}, one.Calls[0].Later, "what was undone touches nothing")
-	assert.Equal(t, action.CodeAlreadyUndone, undoingOf(s.Undo(t.Context(), action.UndoRequest{CallID: "c5", DryRun: true, By: operator.Program("ops")})).Reason)
-	assert.Equal(t, action.CodeNotUndoable, undoingOf(s.Undo(t.Context(), action.UndoRequest{CallID: "c3", DryRun: true, By: operator.Program("ops")})).Reason)
+	assert.Equal(t, action.CodeAlreadyUndone, undoingOf(s.Undo(t.Context(), action.UndoRequest{CallID: "c5", DryRun: true, By: runtime.ProgramActor("ops")})).Reason)
+	assert.Equal(t, action.CodeNotUndoable, undoingOf(s.Undo(t.Context(), action.UndoRequest{CallID: "c3", DryRun: true, By: runtime.ProgramActor("ops")})).Reason)
 }
 
 // TestDryUndoAsksThePolicy: a call whose undo the policy denies would not be undone.
@@ -83,7 +82,7 @@ func TestDryUndoAsksThePolicy(t *testing.T) {
 	r.recover()
 	out := r.turn().Execute(t.Context(), callOf("c1", "put", goodInput))
 	require.Equal(t, runtime.Completed, out.Kind)
-	res := undoingOf(r.sessionAgain().Undo(t.Context(), action.UndoRequest{CallID: "c1", DryRun: true, By: operator.Program("ops")}))
+	res := undoingOf(r.sessionAgain().Undo(t.Context(), action.UndoRequest{CallID: "c1", DryRun: true, By: runtime.ProgramActor("ops")}))
 	assert.Equal(t, action.CodeDenied, res.Reason)
 	assert.Contains(t, res.Err, "frozen")
 	assert.Empty(t, res.Calls[0].Later)
@@ -97,7 +96,7 @@ func TestDryUndoNamesGroups(t *testing.T) {
 	turn := r.turn()
 	require.Equal(t, runtime.Completed, turn.Execute(t.Context(), callOf("c1", "put", `{"path":"a.md","limit":1}`)).Kind)
 	require.Equal(t, runtime.Completed, turn.Execute(t.Context(), callOf("c2", "put", `{"path":"b.md","limit":2}`)).Kind)
-	res := undoingOf(r.sessionAgain().Undo(t.Context(), action.UndoRequest{CallID: "c1", DryRun: true, By: operator.Program("ops")}))
+	res := undoingOf(r.sessionAgain().Undo(t.Context(), action.UndoRequest{CallID: "c1", DryRun: true, By: runtime.ProgramActor("ops")}))
 	assert.Equal(t, []action.LaterCall{{CallID: "c2", Tool: "put", Shares: []string{"group g"}}}, res.Calls[0].Later)
 }
 
@@ -109,12 +108,12 @@ func TestUndoOfASession(t *testing.T) {
 		r := dryRig(t, &j, new(ledgerOfWrites))
 		ended := time.Now()
 		time.Sleep(time.Minute)
-		ask := action.UndoRequest{CallID: "c1", DryRun: true, By: operator.Program("ops")}
+		ask := action.UndoRequest{CallID: "c1", DryRun: true, By: runtime.ProgramActor("ops")}
 		res, err := r.exec.Undo(t.Context(), "s", ask)
 		require.NoError(t, err)
 		until := res.Calls[0].Until
 		assert.Equal(t, ended.Add(ruleinput.DefaultUndoTTL).UTC(), until.UTC())
-		res, err = r.exec.Undo(t.Context(), "s", action.UndoRequest{CallID: "c3", DryRun: true, By: operator.Program("ops")})
+		res, err = r.exec.Undo(t.Context(), "s", action.UndoRequest{CallID: "c3", DryRun: true, By: runtime.ProgramActor("ops")})
 		assert.Equal(t, action.CodeNotUndoable, codeOf(err))
 		assert.Zero(t, res.Calls[0].Until)
 		_, err = r.exec.Undo(t.Context(), "other", ask)

@@ -15,7 +15,6 @@ import (
 	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/engine"
 	"github.com/ambit-tools/ambit/runtime/journal"
-	"github.com/ambit-tools/ambit/runtime/operator"
 )
 
 // TestUndoHasADeadlineAndAFence: an undo handler that runs past its deadline, or past
@@ -51,7 +50,7 @@ func TestUndoHasADeadlineAndAFence(t *testing.T) {
 				ctx, cancel := context.WithTimeout(t.Context(), row.patience)
 				defer cancel()
 				start := time.Now()
-				res := undoingOf(r.sessionAgain().Undo(ctx, action.UndoRequest{CallID: "c1", By: operator.Program("ops")}))
+				res := undoingOf(r.sessionAgain().Undo(ctx, action.UndoRequest{CallID: "c1", By: runtime.ProgramActor("ops")}))
 				assert.Equal(t, row.took, time.Since(start))
 				assert.Equal(t, undoFailed, res.Kind)
 				assert.Equal(t, row.reason, res.Reason)

@@ -6,10 +6,10 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/engine"
 	"github.com/ambit-tools/ambit/runtime/journal"
-	"github.com/ambit-tools/ambit/runtime/operator"
 )
 
 // TestUndoOfNothing: an operator who misspells a run is told, and so is who names nothing. A run that is open, or has
@@ -22,7 +22,7 @@ func TestUndoOfNothing(t *testing.T) {
 			run, err := s.StartRun(t.Context(), engine.RunConfig{ID: "billing"})
 			require.NoError(t, err)
 			undo := func(req action.UndoRequest) (action.UndoResult, error) {
-				req.By = operator.Program("ops")
+				req.By = runtime.ProgramActor("ops")
 				return s.Undo(t.Context(), req)
 			}
 			for _, q := range []action.UndoRequest{{RunID: "biling"}, {RunID: "biling", DryRun: true}, {}, {DryRun: true}, {CallID: "c9"}} {

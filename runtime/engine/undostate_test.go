@@ -10,7 +10,6 @@ import (
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/journal"
-	"github.com/ambit-tools/ambit/runtime/operator"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
@@ -79,7 +78,7 @@ func TestUndoOfErasedValues(t *testing.T) {
 				assert.ErrorContains(t, faults[0], tc.fault)
 				assert.ErrorContains(t, faults[0], "erased")
 				assert.Equal(t, "c1", faults[0].CallID)
-				res = undoingOf(r.sessionAgain().Undo(t.Context(), action.UndoRequest{RunID: "r", By: operator.Program("ops")}))
+				res = undoingOf(r.sessionAgain().Undo(t.Context(), action.UndoRequest{RunID: "r", By: runtime.ProgramActor("ops")}))
 				assert.Equal(t, undoing{Kind: undoOK, NotUndoable: []string{"c1"}, Calls: []undoneCall{
 					{CallID: "c1", Tool: "login", Kind: undoRejected, Reason: action.CodeNotUndoable, Err: lostUndo.Err},
 				}}, res)

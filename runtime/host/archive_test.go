@@ -17,7 +17,6 @@ import (
 	"github.com/ambit-tools/ambit/runtime/host"
 	"github.com/ambit-tools/ambit/runtime/inbox"
 	"github.com/ambit-tools/ambit/runtime/journal"
-	"github.com/ambit-tools/ambit/runtime/operator"
 )
 
 // give puts a command into the inbox of a host and returns what became of it.
@@ -204,21 +203,21 @@ func TestCommandsArchiveWhatIsAnchored(t *testing.T) {
 
 // denied denies one act.
 type denied struct {
-	operator.Defaults
-	act operator.Act
+	runtime.OperatorDefaults
+	act runtime.Act
 }
 
-func (d denied) Authorize(ctx context.Context, r *operator.Request) (operator.Decision, error) {
+func (d denied) Authorize(ctx context.Context, r *runtime.ActRequest) (runtime.ActDecision, error) {
 	if r.Act == d.act {
-		return operator.Decision{Reason: "not today"}, nil
+		return runtime.ActDecision{Reason: "not today"}, nil
 	}
-	return d.Defaults.Authorize(ctx, r)
+	return d.OperatorDefaults.Authorize(ctx, r)
 }
 
 // TestWhoMayArchive: archiving is an act of its own, and the decision is on record.
 // SEMANTICS 6.14.3
 func TestWhoMayArchive(t *testing.T) {
-	h := used(t, host.Config{Dir: t.TempDir(), Operators: denied{act: operator.Archive}})
+	h := used(t, host.Config{Dir: t.TempDir(), Operators: denied{act: runtime.ActArchive}})
 	res := give(t, h, archiveInto(""))
 	assert.Equal(t, string(action.CodeNotPermitted), res.Reason)
 	assert.Equal(t, "not today", res.Error)
@@ -233,7 +232,7 @@ func TestWhoMayArchive(t *testing.T) {
 		}
 	}
 	require.Len(t, acts, 1)
-	assert.Equal(t, string(operator.Archive), acts[0].Act)
+	assert.Equal(t, string(runtime.ActArchive), acts[0].Act)
 	assert.False(t, acts[0].Allowed)
 }
 

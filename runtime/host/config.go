@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime/engine"
-	"github.com/ambit-tools/ambit/runtime/operator"
 
 	"golang.org/x/mod/sumdb/note"
 
@@ -94,8 +93,8 @@ type Config struct {
 	// time. The default writes to slog.Default.
 	Report func(error)
 	// Operators decides who may undo, cancel, resolve, revoke and see. The default is package
-	// ambit.operators of Policies, or operator.Defaults where there is no such package.
-	Operators operator.Policy
+	// ambit.operators of Policies, or runtime.OperatorDefaults where there is no such package.
+	Operators runtime.OperatorPolicy
 	// Identity returns, for a user of the operating system who gives a command, the id that
 	// approvers in declarations have, and the groups. The default, the name of the user and no
 	// groups, is wrong when people have other ids there, or when approvers are groups.
@@ -110,14 +109,14 @@ type Config struct {
 }
 
 // operators returns the policy about acts of operators. rules is nil when Policy decides about calls.
-func (c *Config) operators(rules *opa.Policy) operator.Policy {
+func (c *Config) operators(rules *opa.Policy) runtime.OperatorPolicy {
 	switch {
 	case c.Operators != nil:
 		return c.Operators
 	case rules != nil:
 		return rules
 	}
-	return operator.Defaults{}
+	return runtime.OperatorDefaults{}
 }
 
 // defaultStore is Config.Store when it is empty.

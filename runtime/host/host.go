@@ -21,7 +21,6 @@ import (
 	"github.com/ambit-tools/ambit/runtime/journal"
 	"github.com/ambit-tools/ambit/runtime/metrics"
 	"github.com/ambit-tools/ambit/runtime/opa"
-	"github.com/ambit-tools/ambit/runtime/operator"
 	"github.com/ambit-tools/ambit/runtime/sqlite"
 	"github.com/ambit-tools/ambit/runtime/tokens"
 	"github.com/ambit-tools/ambit/runtime/workspace"
@@ -144,7 +143,7 @@ func (h *Host) serveInbox(ctx context.Context) (err error) {
 }
 
 // open opens what an executor stores in, and returns its options, with the operator policy among them.
-func (h *Host) open(ctx context.Context, operators operator.Policy) ([]engine.Option, error) {
+func (h *Host) open(ctx context.Context, operators runtime.OperatorPolicy) ([]engine.Option, error) {
 	if err := h.ready(ctx); err != nil {
 		return nil, err
 	}

@@ -15,14 +15,13 @@ import (
 	"github.com/ambit-tools/ambit/runtime/host"
 	"github.com/ambit-tools/ambit/runtime/inbox"
 	"github.com/ambit-tools/ambit/runtime/journal"
-	"github.com/ambit-tools/ambit/runtime/operator"
 )
 
 // onlyDecide is an operator policy that lets an approver answer requests, and nothing else.
 type onlyDecide struct{}
 
-func (onlyDecide) Authorize(_ context.Context, r *operator.Request) (operator.Decision, error) {
-	return operator.Decision{Allow: r.Act == operator.Decide && r.Approver}, nil
+func (onlyDecide) Authorize(_ context.Context, r *runtime.ActRequest) (runtime.ActDecision, error) {
+	return runtime.ActDecision{Allow: r.Act == runtime.ActDecide && r.Approver}, nil
 }
 
 // TestIdentity: the host says who gives a command and to which groups that person belongs, and the

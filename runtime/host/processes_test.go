@@ -26,7 +26,7 @@ func commandHost(t *testing.T, dir string) host.Config {
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "bin", "tool"), []byte("a program"), 0o700)) //nolint:gosec // a program
 	spec := &runtime.Spec{
 		Name: "look", Version: "1.0.0", Effect: runtime.SideEffectRead, Pin: "3f2a",
-		Command: &process.Command{Program: filepath.Join(dir, "bin", "tool"), Form: process.FormLines, Caches: []process.Variable{{Name: "CACHE", Value: "c"}}},
+		Command: &runtime.Command{Program: filepath.Join(dir, "bin", "tool"), Form: runtime.FormLines, Caches: []runtime.Variable{{Name: "CACHE", Value: "c"}}},
 	}
 	argv := func(wire.Value) ([]string, error) { return []string{"tool"}, nil }
 	allow := runtime.PolicyFunc(func(context.Context, *runtime.PolicyInput) (runtime.Decision, error) {

@@ -17,8 +17,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/internal/httpguard"
-	"github.com/ambit-tools/ambit/runtime/operator"
 	"github.com/ambit-tools/ambit/runtime/stream"
 	"github.com/ambit-tools/ambit/runtime/tokens"
 )
@@ -250,7 +250,7 @@ func (h *Host) LoginURL(id string, groups ...string) string {
 	if base == "" {
 		return ""
 	}
-	ticket := h.sessions.Ticket(operator.Actor{ID: id, Groups: slices.Clone(groups), Method: operator.Owner}, "/")
+	ticket := h.sessions.Ticket(runtime.Actor{ID: id, Groups: slices.Clone(groups), Method: runtime.MethodOwner}, "/")
 	return base + "?ticket=" + ticket
 }
 
@@ -266,7 +266,7 @@ func (h *Host) OwnLoginURL(path string) string {
 	if id == "" {
 		return ""
 	}
-	return base + "?ticket=" + h.sessions.Ticket(operator.Actor{ID: id, Groups: groups, Method: operator.Owner}, path)
+	return base + "?ticket=" + h.sessions.Ticket(runtime.Actor{ID: id, Groups: groups, Method: runtime.MethodOwner}, path)
 }
 
 // loginBase returns where tickets are taken; nothing when none are.
@@ -289,7 +289,7 @@ func (h *Host) loginBase() string {
 type logins struct{ *Host }
 
 // Enter implements inbox.Logins.
-func (l logins) Enter(sum [sha256.Size]byte, who operator.Actor, path string) string {
+func (l logins) Enter(sum [sha256.Size]byte, who runtime.Actor, path string) string {
 	base := l.loginBase()
 	if base != "" {
 		l.sessions.Enter(sum, who, path)

@@ -14,8 +14,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/host"
-	"github.com/ambit-tools/ambit/runtime/operator"
 	"github.com/ambit-tools/ambit/runtime/stream"
 	"github.com/ambit-tools/ambit/runtime/tokens"
 )
@@ -134,7 +134,7 @@ func TestLogin(t *testing.T) {
 	require.NoError(t, err)
 	status, body := ask(t, browser, h, path)
 	assert.Equal(t, http.StatusOK, status, "it is sent on to the first page")
-	assert.JSONEq(t, `{"id":"root","groups":["admins"],"method":"`+string(operator.Owner)+`"}`, body)
+	assert.JSONEq(t, `{"id":"root","groups":["admins"],"method":"`+string(runtime.MethodOwner)+`"}`, body)
 	status, _ = ask(t, other, h, path)
 	assert.Equal(t, http.StatusUnauthorized, status, "the ticket was used")
 	status, _ = ask(t, other, h, "/")
@@ -163,7 +163,7 @@ func TestOwnLogin(t *testing.T) {
 	require.NoError(t, err)
 	status, body := ask(t, browser, h, h.OwnLoginURL("/page/1")[len("http://"+h.Addr().String()):])
 	assert.Equal(t, http.StatusOK, status)
-	assert.JSONEq(t, `{"id":"ada","groups":["finance"],"method":"`+string(operator.Owner)+`"}`, body)
+	assert.JSONEq(t, `{"id":"ada","groups":["finance"],"method":"`+string(runtime.MethodOwner)+`"}`, body)
 	assert.Empty(t, serving(t, host.Serve{Auth: nobodyKnown{}}).OwnLoginURL("/"), "people have accounts elsewhere")
 }
 
@@ -239,7 +239,7 @@ func TestHealthOfAJournal(t *testing.T) {
 type group struct{}
 
 func (group) Authenticate(*http.Request) (stream.Caller, error) {
-	return stream.Caller{Actor: operator.Actor{ID: "group:finance", Method: "own"}}, nil
+	return stream.Caller{Actor: runtime.Actor{ID: "group:finance", Method: "own"}}, nil
 }
 
 // TestNobodyIsAGroup: an id that reads as a group is refused, whoever authenticated it; so is what does

@@ -16,7 +16,6 @@ import (
 	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/host"
 	"github.com/ambit-tools/ambit/runtime/journal"
-	"github.com/ambit-tools/ambit/runtime/operator"
 	"github.com/ambit-tools/ambit/runtime/webhook"
 )
 
@@ -61,7 +60,7 @@ func TestWebhooksOutliveTheProcess(t *testing.T) {
 	assert.Equal(t, first, again)
 	assert.Equal(t, "approval.requested", again.kind)
 	assert.Equal(t, asked.RequestID, again.request)
-	h.Executor.Decide(t.Context(), asked.RequestID, action.Answer{By: operator.Program("alice"), Message: "hunter2"})
+	h.Executor.Decide(t.Context(), asked.RequestID, action.Answer{By: runtime.ProgramActor("alice"), Message: "hunter2"})
 	ended := <-requests
 	for ended.id == first.id { // it may have come more than twice
 		ended = <-requests

@@ -5,11 +5,10 @@ import (
 	"errors"
 	"time"
 
+	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/action"
-	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/engine"
 	"github.com/ambit-tools/ambit/runtime/journal"
-	"github.com/ambit-tools/ambit/runtime/operator"
 )
 
 // Archiver moves old entries of the store to a segment: a host.
@@ -22,7 +21,7 @@ type Archiver interface {
 }
 
 // WithArchiver lets operators archive old entries of the store while its owner runs, those whom the operator
-// policy allows it (operator.Archive). Without it a Server rejects such a command with RejectedNoArchiver.
+// policy allows it (runtime.ActArchive). Without it a Server rejects such a command with RejectedNoArchiver.
 func WithArchiver(a Archiver) Option { return func(s *Server) { s.archiver = a } }
 
 // archive executes a command to archive (SEMANTICS 6.14.3).
@@ -30,14 +29,14 @@ func (c *Command) archive(ctx context.Context, e *engine.Executor) CommandResult
 	if c.archiver == nil {
 		return CommandResult{Result: resultRejected, Reason: RejectedNoArchiver}
 	}
-	if err := e.May(ctx, operator.Archive, c.actor(), operator.Target{}); err != nil {
+	if err := e.May(ctx, runtime.ActArchive, c.actor(), runtime.ActTarget{}); err != nil {
 		res := resultOf(err)
 		res.Error = detailOf(err)
 		return res
 	}
 	done, err := c.archiver.Archive(ctx, c.Archive.Before, c.Archive.File)
 	if err == nil {
-		return CommandResult{Done: true, Result: consent.Accepted.String(), Archived: done}
+		return CommandResult{Done: true, Result: runtime.ResolutionAccepted.String(), Archived: done}
 	}
 	res := CommandResult{Result: resultRejected, Reason: RejectedArchive, Error: err.Error()}
 	if ctx.Err() != nil {

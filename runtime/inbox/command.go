@@ -4,10 +4,10 @@ import (
 	"encoding/json"
 	"time"
 
+	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/journal"
-	"github.com/ambit-tools/ambit/runtime/operator"
 	"github.com/ambit-tools/ambit/runtime/tokens"
 )
 
@@ -74,8 +74,8 @@ type Command struct {
 
 	// Groups of By and how By was authenticated are what Serve found. A file cannot set them. The
 	// zero Method may do nothing but answer requests that admit By.
-	Groups []string        `json:"-"`
-	Method operator.Method `json:"-"`
+	Groups []string            `json:"-"`
+	Method runtime.ActorMethod `json:"-"`
 
 	User string `json:"-"` // the user of the operating system, when it differs from By; recorded
 	MAC  string `json:"-"` // the signature, which is recorded; empty: the command has none
@@ -126,8 +126,8 @@ func (c *Command) incomplete() bool {
 }
 
 // actor returns who gave c.
-func (c *Command) actor() operator.Actor {
-	return operator.Actor{ID: c.By, Groups: c.Groups, Method: c.Method}
+func (c *Command) actor() runtime.Actor {
+	return runtime.Actor{ID: c.By, Groups: c.Groups, Method: c.Method}
 }
 
 // answer returns the answer of an approve or deny command.

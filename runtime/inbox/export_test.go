@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/ambit-tools/ambit/runtime/operator"
+	"github.com/ambit-tools/ambit/runtime"
 	"github.com/fsnotify/fsnotify"
 )
 
@@ -22,7 +22,7 @@ func ServeTo(ctx context.Context, store Store, execute func(context.Context, Com
 }
 
 // MethodOf returns how a user acts on a store of an owner.
-func MethodOf(owner, user string) operator.Method { return (&Server{owner: owner}).methodOf(user) }
+func MethodOf(owner, user string) runtime.ActorMethod { return (&Server{owner: owner}).methodOf(user) }
 
 // CurrentUser is the name of the user of this process.
 var CurrentUser = currentUser

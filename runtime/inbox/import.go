@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 
+	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/action"
-	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/engine"
 	"github.com/ambit-tools/ambit/runtime/journal"
 )
@@ -73,7 +73,7 @@ func (c *Command) revoke(ctx context.Context, e *engine.Executor) CommandResult 
 	grants := e.Grants(action.GrantFilter{ID: c.Grant})
 	res := resultOf(e.Revoke(ctx, c.Grant, c.actor(), c.Reason))
 	if res.Done {
-		res.Result = consent.Accepted.String()
+		res.Result = runtime.ResolutionAccepted.String()
 	}
 	if len(grants) > 0 && res.Reason != string(action.CodeJournalUnavailable) {
 		res.Call = grants[0].CallID
@@ -115,7 +115,7 @@ func detailOf(err error) string {
 // answered returns the result of a command that was an answer.
 func answered(res action.Resolution) CommandResult {
 	out := CommandResult{
-		Done: res.Kind != consent.Rejected, Result: res.Kind.String(), Call: res.Call, Missing: res.Missing,
+		Done: res.Kind != runtime.ResolutionRejected, Result: res.Kind.String(), Call: res.Call, Missing: res.Missing,
 		Rewritten: res.Rewritten,
 	}
 	if !out.Done {

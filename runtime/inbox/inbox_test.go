@@ -15,9 +15,9 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/engine"
-	"github.com/ambit-tools/ambit/runtime/operator"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -115,7 +115,7 @@ func TestCommandsArrive(t *testing.T) {
 	assert.NotEmpty(t, got.By)
 	assert.Len(t, got.MAC, 64)
 	got.MAC = ""
-	want.Method = operator.Owner
+	want.Method = runtime.MethodOwner
 	assert.Equal(t, want, got)
 	stop()
 	assert.Empty(t, left(t, s))
@@ -229,9 +229,9 @@ func TestBadLettersAreReportedAndNeverCarriedOut(t *testing.T) {
 
 // TestUsersWithAccess: a user that was given access to a store is not its owner.
 func TestUsersWithAccess(t *testing.T) {
-	assert.Equal(t, operator.Owner, inbox.MethodOf("app", "app"))
-	assert.Equal(t, operator.User, inbox.MethodOf("app", "ada"))
-	assert.Equal(t, operator.User, inbox.MethodOf("app", ""))
+	assert.Equal(t, runtime.MethodOwner, inbox.MethodOf("app", "app"))
+	assert.Equal(t, runtime.MethodUser, inbox.MethodOf("app", "ada"))
+	assert.Equal(t, runtime.MethodUser, inbox.MethodOf("app", ""))
 }
 
 func TestIdentities(t *testing.T) {
@@ -261,7 +261,7 @@ func TestIdentities(t *testing.T) {
 	got := <-to.got
 	assert.Equal(t, "ada@example.com", got.By)
 	assert.Equal(t, []string{"finance"}, got.Groups)
-	assert.Equal(t, operator.Owner, got.Method)
+	assert.Equal(t, runtime.MethodOwner, got.Method)
 	assert.Equal(t, c.By, got.User)
 	stop()
 }

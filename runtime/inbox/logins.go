@@ -4,8 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 
-	"github.com/ambit-tools/ambit/runtime/consent"
-	"github.com/ambit-tools/ambit/runtime/operator"
+	"github.com/ambit-tools/ambit/runtime"
 )
 
 // A Login is a ticket for one browser. Who gives the command makes its text, so that neither the inbox
@@ -19,7 +18,7 @@ type Login struct {
 type Logins interface {
 	// Enter takes the hash of a ticket that lets one browser act as who, and returns the URL where
 	// tickets are taken; nothing when the host takes none.
-	Enter(sum [sha256.Size]byte, who operator.Actor, path string) (url string)
+	Enter(sum [sha256.Size]byte, who runtime.Actor, path string) (url string)
 }
 
 // WithLogins lets users of this machine sign in at the host's pages, each with the rights that its
@@ -45,6 +44,6 @@ func (c *Command) openConsole() CommandResult {
 		res.Reason = RejectedNotServed
 		return res
 	}
-	res.Done, res.Result = true, consent.Accepted.String()
+	res.Done, res.Result = true, runtime.ResolutionAccepted.String()
 	return res
 }

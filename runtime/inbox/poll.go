@@ -11,8 +11,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/engine"
-	"github.com/ambit-tools/ambit/runtime/operator"
 )
 
 // look begins to carry out the commands that it finds, in the order of their names,
@@ -136,11 +136,11 @@ func (s *Server) read(name string) (c Command, err error) {
 
 // methodOf returns how a user of the operating system acts: as the owner of the store, who is the user
 // of this process, or as another user who was given access to it.
-func (s *Server) methodOf(user string) operator.Method {
+func (s *Server) methodOf(user string) runtime.ActorMethod {
 	if user == s.owner || user == superuser() {
-		return operator.Owner
+		return runtime.MethodOwner
 	}
-	return operator.User
+	return runtime.MethodUser
 }
 
 // remove takes a file away that needs no other look.

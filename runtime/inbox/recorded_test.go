@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime/engine"
-	"github.com/ambit-tools/ambit/runtime/operator"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -122,7 +121,7 @@ func TestRecordedStore(t *testing.T) {
 	require.NoError(t, err)
 	result := run.Turn(engine.TurnConfig{}).Execute(t.Context(), runtime.Call{ID: "c4", Tool: "note", Input: []byte(`{}`)})
 	assert.Equal(t, runtime.Completed, result.Kind, result.Message)
-	_, err = session.Undo(t.Context(), action.UndoRequest{CallID: "c1", By: operator.Program("ann")})
+	_, err = session.Undo(t.Context(), action.UndoRequest{CallID: "c1", By: runtime.ProgramActor("ann")})
 	assert.NoError(t, err)
 	assert.Equal(t, []string{"c1", `{"before":1}`, `{"noted":true}`}, undone)
 

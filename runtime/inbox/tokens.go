@@ -4,9 +4,8 @@ import (
 	"context"
 	"errors"
 
+	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/action"
-	"github.com/ambit-tools/ambit/runtime/consent"
-	"github.com/ambit-tools/ambit/runtime/operator"
 	"github.com/ambit-tools/ambit/runtime/tokens"
 )
 
@@ -30,7 +29,7 @@ func (c *Command) changeTokens(ctx context.Context) CommandResult {
 	case c.tokens == nil:
 		res.Reason = RejectedUnknownKind
 		return res
-	case c.Method != operator.Owner:
+	case c.Method != runtime.MethodOwner:
 		res.Reason = string(action.CodeNotPermitted)
 		return res
 	case c.Kind == CommandTokenCreate:
@@ -46,7 +45,7 @@ func (c *Command) changeTokens(ctx context.Context) CommandResult {
 	case err != nil:
 		res.Reason, res.Error = RejectedTokens, err.Error()
 	default:
-		res.Done, res.Result = true, consent.Accepted.String()
+		res.Done, res.Result = true, runtime.ResolutionAccepted.String()
 	}
 	return res
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/action"
-	"github.com/ambit-tools/ambit/runtime/operator"
 	"github.com/ambit-tools/ambit/runtime/tokens"
 )
 
@@ -18,11 +18,11 @@ func TestWhoChangesTokens(t *testing.T) {
 	file := tokens.Open(filepath.Join(t.TempDir(), "store.tokens"))
 	token, _, err := tokens.New("alice", nil)
 	require.NoError(t, err)
-	give := func(kind string, method operator.Method, of *tokens.Token, at Tokens) CommandResult {
+	give := func(kind string, method runtime.ActorMethod, of *tokens.Token, at Tokens) CommandResult {
 		c := Command{By: "alice", Kind: kind, Method: method, Token: of, tokens: at}
 		return c.execute(t.Context(), nil)
 	}
-	for _, method := range []operator.Method{operator.User, operator.Code, "", tokens.Method} {
+	for _, method := range []runtime.ActorMethod{runtime.MethodUser, runtime.MethodCode, "", tokens.Method} {
 		for _, kind := range []string{CommandTokenCreate, CommandTokenRevoke} {
 			assert.Equal(t, string(action.CodeNotPermitted), give(kind, method, &token, file).Reason, method)
 		}
@@ -30,12 +30,12 @@ func TestWhoChangesTokens(t *testing.T) {
 	list, err := file.List()
 	require.NoError(t, err)
 	require.Empty(t, list)
-	assert.True(t, give(CommandTokenCreate, operator.Owner, &token, file).Done)
-	assert.Equal(t, RejectedUnknownKind, give(CommandTokenRevoke, operator.Owner, &token, nil).Reason, "it keeps no tokens")
-	assert.Equal(t, RejectedIncomplete, give(CommandTokenRevoke, operator.Owner, nil, file).Reason)
-	assert.Equal(t, RejectedBadArguments, give(CommandTokenCreate, operator.Owner, &tokens.Token{Name: token.Name, ID: "bob"}, file).Reason)
-	assert.True(t, give(CommandTokenRevoke, operator.Owner, &tokens.Token{Name: token.Name}, file).Done)
-	assert.Equal(t, RejectedUnknownToken, give(CommandTokenRevoke, operator.Owner, &token, file).Reason)
+	assert.True(t, give(CommandTokenCreate, runtime.MethodOwner, &token, file).Done)
+	assert.Equal(t, RejectedUnknownKind, give(CommandTokenRevoke, runtime.MethodOwner, &token, nil).Reason, "it keeps no tokens")
+	assert.Equal(t, RejectedIncomplete, give(CommandTokenRevoke, runtime.MethodOwner, nil, file).Reason)
+	assert.Equal(t, RejectedBadArguments, give(CommandTokenCreate, runtime.MethodOwner, &tokens.Token{Name: token.Name, ID: "bob"}, file).Reason)
+	assert.True(t, give(CommandTokenRevoke, runtime.MethodOwner, &tokens.Token{Name: token.Name}, file).Done)
+	assert.Equal(t, RejectedUnknownToken, give(CommandTokenRevoke, runtime.MethodOwner, &token, file).Reason)
 	damaged := tokens.Open(t.TempDir()) // a directory
-	assert.Equal(t, RejectedTokens, give(CommandTokenCreate, operator.Owner, &token, damaged).Reason)
+	assert.Equal(t, RejectedTokens, give(CommandTokenCreate, runtime.MethodOwner, &token, damaged).Reason)
 }

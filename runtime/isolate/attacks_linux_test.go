@@ -17,6 +17,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/ambit-tools/ambit/internal/battery"
+	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/isolate"
 	"github.com/ambit-tools/ambit/runtime/process"
 )
@@ -188,7 +189,7 @@ func judge(t *testing.T, text string, boxed bool) (tried int) {
 // A boxForm is a box that attacks are run in.
 type boxForm struct {
 	form
-	network process.Network
+	network runtime.Network
 	shared  bool
 }
 
@@ -199,22 +200,22 @@ func boxes() []boxForm {
 	shared, sharedPlain := full, plain
 	shared.name, sharedPlain.name = "box with shared memory", "box with shared memory and without namespaces"
 	return []boxForm{
-		{full, process.NoNetwork, false}, {plain, process.NoNetwork, false}, {wired, process.Loopback, false},
-		{shared, process.NoNetwork, true}, {sharedPlain, process.NoNetwork, true},
+		{full, runtime.NetworkNone, false}, {plain, runtime.NetworkNone, false}, {wired, runtime.NetworkLoopback, false},
+		{shared, runtime.NetworkNone, true}, {sharedPlain, runtime.NetworkNone, true},
 	}
 }
 
 var (
-	attackLimits = process.Limits{Memory: 1 << 30, Output: 1 << 16, Scratch: 8 << 20, File: 1 << 20, Files: 64, Processes: 100, CPU: time.Minute}
-	useLimits    = process.Limits{Memory: 256 << 20, Output: 1 << 12, Scratch: 32 << 20, File: 16 << 20, Files: 64, Processes: 64}
+	attackLimits = runtime.ProcessLimits{Memory: 1 << 30, Output: 1 << 16, Scratch: 8 << 20, File: 1 << 20, Files: 64, Processes: 100, CPU: time.Minute}
+	useLimits    = runtime.ProcessLimits{Memory: 256 << 20, Output: 1 << 12, Scratch: 32 << 20, File: 16 << 20, Files: 64, Processes: 64}
 )
 
 // attack runs attacks in a box.
-func (f boxForm) attack(t *testing.T, r *isolate.Runner, e target, what string, limits process.Limits) *process.Exit {
+func (f boxForm) attack(t *testing.T, r *isolate.Runner, e target, what string, limits runtime.ProcessLimits) *process.Exit {
 	t.Helper()
 	program, err := process.Find(e.Program(), "")
 	require.NoError(t, err)
-	e.Loopback = f.network == process.Loopback
+	e.Loopback = f.network == runtime.NetworkLoopback
 	text, _ := json.Marshal(e)
 	limits.SharedMemory = f.shared
 	t.Setenv("TOPSECRET", "1")

@@ -8,7 +8,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/ambit-tools/ambit/runtime/process"
+	"github.com/ambit-tools/ambit/runtime"
 )
 
 // A box is what init and the stage are told. They hear nothing by arguments or environment,
@@ -41,8 +41,8 @@ type report struct {
 	Lacks  bool              `json:",omitempty"` // of failed: the host has too little of something
 	Code   int               `json:",omitempty"`
 	Signal string            `json:",omitempty"`
-	Limit  process.LimitName `json:",omitempty"` // that the watcher saw exceeded
-	Usage  process.Usage
+	Limit  runtime.LimitName `json:",omitempty"` // that the watcher saw exceeded
+	Usage  runtime.ProcessUsage
 }
 
 type event uint8

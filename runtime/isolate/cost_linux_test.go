@@ -15,6 +15,7 @@ import (
 
 	"github.com/ambit-tools/ambit/internal/battery"
 	"github.com/ambit-tools/ambit/internal/buildcache"
+	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/process"
 )
 
@@ -105,7 +106,7 @@ func gulp() {
 		if err != nil {
 			panic(err)
 		}
-		limits := process.Limits{Output: outputCap}.Defaults(10 * time.Minute)
+		limits := runtime.ProcessLimits{Output: outputCap}.Defaults(10 * time.Minute)
 		var passed int64
 		before := highWater()
 		exit, err := r.Run(context.Background(), &process.Job{

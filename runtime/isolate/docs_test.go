@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/isolate"
 	"github.com/ambit-tools/ambit/runtime/process"
 )
@@ -16,14 +17,14 @@ import (
 func TestTableOfTheDocs(t *testing.T) {
 	hosts := []struct {
 		title string
-		tier  process.Tier
+		tier  runtime.Tier
 		host  isolate.Host
 	}{
-		{"sandbox", process.Sandbox, isolate.Host{System: "linux", Sandbox: true, Namespaces: true}},
-		{"sandbox, as root", process.Sandbox, isolate.Host{System: "linux", Sandbox: true, Namespaces: true, Root: true}},
-		{"sandbox without namespaces", process.Sandbox, isolate.Host{System: "linux", Sandbox: true}},
-		{"process, Linux", process.ProcessTier, isolate.Host{System: "linux", Sandbox: true, Namespaces: true}},
-		{"process, macOS", process.ProcessTier, isolate.Host{System: "darwin"}},
+		{"sandbox", runtime.TierSandbox, isolate.Host{System: "linux", Sandbox: true, Namespaces: true}},
+		{"sandbox, as root", runtime.TierSandbox, isolate.Host{System: "linux", Sandbox: true, Namespaces: true, Root: true}},
+		{"sandbox without namespaces", runtime.TierSandbox, isolate.Host{System: "linux", Sandbox: true}},
+		{"process, Linux", runtime.TierProcess, isolate.Host{System: "linux", Sandbox: true, Namespaces: true}},
+		{"process, macOS", runtime.TierProcess, isolate.Host{System: "darwin"}},
 	}
 	var b strings.Builder
 	b.WriteString("\n| limit |")
@@ -31,11 +32,11 @@ func TestTableOfTheDocs(t *testing.T) {
 		b.WriteString(" " + h.title + " |")
 	}
 	b.WriteString("\n|---|" + strings.Repeat("---|", len(hosts)) + "\n")
-	for _, name := range process.LimitNames() {
+	for _, name := range runtime.LimitNames() {
 		fmt.Fprintf(&b, "| `%s` |", name)
 		for _, h := range hosts {
 			level := isolate.Levels(h.host, &process.Spec{Tier: h.tier}).Of(name)
-			require.True(t, level.Level == process.Enforced || level.Note != "", "%s is %s and does not say why", name, level.Level)
+			require.True(t, level.Level == runtime.LevelEnforced || level.Note != "", "%s is %s and does not say why", name, level.Level)
 			b.WriteString(" " + level.Level.String() + " |")
 		}
 		b.WriteString("\n")

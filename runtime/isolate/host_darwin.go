@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/process"
 )
 
@@ -40,24 +41,24 @@ func (r *Runner) describe(job *process.Job, _ process.Enforcement, private strin
 }
 
 // identify says which process a pid is now.
-func identify(pid int, mark string) (process.ProcessID, error) {
+func identify(pid int, mark string) (runtime.ProcessID, error) {
 	boot, err := unix.SysctlTimeval("kern.boottime")
 	if err != nil {
-		return process.ProcessID{}, fmt.Errorf("isolate: %w", err)
+		return runtime.ProcessID{}, fmt.Errorf("isolate: %w", err)
 	}
 	info, err := unix.SysctlKinfoProc("kern.proc.pid", pid)
 	if err != nil {
-		return process.ProcessID{}, fmt.Errorf("isolate: the process %d cannot be identified, so it is not started: %w", pid, err)
+		return runtime.ProcessID{}, fmt.Errorf("isolate: the process %d cannot be identified, so it is not started: %w", pid, err)
 	}
 	start := info.Proc.P_starttime
-	return process.ProcessID{
+	return runtime.ProcessID{
 		PID: pid, Mark: mark, Boot: strconv.FormatInt(boot.Sec, 10),
 		Start: strconv.FormatInt(start.Sec, 10) + "." + strconv.FormatInt(int64(start.Usec), 10),
 	}, nil
 }
 
 // Kill implements process.Runner. It ends the process group of the recorded process.
-func (r *Runner) Kill(ctx context.Context, id process.ProcessID) error {
+func (r *Runner) Kill(ctx context.Context, id runtime.ProcessID) error {
 	for ctx.Err() == nil {
 		now, err := identify(id.PID, id.Mark)
 		if err != nil || now != id {

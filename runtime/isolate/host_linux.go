@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/isolate/internal/proc"
 	"github.com/ambit-tools/ambit/runtime/isolate/internal/room"
 	"github.com/ambit-tools/ambit/runtime/process"
@@ -26,8 +27,8 @@ func (r *Runner) describe(job *process.Job, levels process.Enforcement, private 
 	spec, l := job.Spec, job.Spec.Limits
 	b := &box{
 		Argv: job.Argv, Env: job.Environment(private), Dir: job.Dir, Private: private,
-		Sandbox: spec.Tier == process.Sandbox, Namespaces: levels.Namespaces,
-		Loopback: spec.Network == process.Loopback, Shared: l.SharedMemory,
+		Sandbox: spec.Tier == runtime.TierSandbox, Namespaces: levels.Namespaces,
+		Loopback: spec.Network == runtime.NetworkLoopback, Shared: l.SharedMemory,
 		Read: slices.Concat(readable, spec.Reads), Write: spec.Caches, Devices: devices,
 		Data: uint64(l.Memory), File: uint64(l.File), Files: uint64(l.Files), CPU: uint64((l.CPU + time.Second - 1) / time.Second),
 		Tree: l.Memory, Scratch: l.Scratch, Processes: l.Processes, TreeCPU: l.CPU,
@@ -56,4 +57,4 @@ func (r *Runner) lacks(spec *process.Spec, levels process.Enforcement) error {
 	return room.Lacks(spec, r.folder)
 }
 
-func identify(pid int, mark string) (process.ProcessID, error) { return proc.Identify(pid, mark) }
+func identify(pid int, mark string) (runtime.ProcessID, error) { return proc.Identify(pid, mark) }

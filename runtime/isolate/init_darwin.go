@@ -12,7 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/ambit-tools/ambit/runtime/process"
+	"github.com/ambit-tools/ambit/runtime"
 )
 
 // Descriptors of init, and of the stage.
@@ -74,17 +74,17 @@ func await(pid int) report {
 		}
 	}
 	_ = syscall.Kill(-pid, syscall.SIGKILL)
-	rep := report{Event: eventExited, Code: ws.ExitStatus(), Usage: process.Usage{
+	rep := report{Event: eventExited, Code: ws.ExitStatus(), Usage: runtime.ProcessUsage{
 		User: time.Duration(ru.Utime.Nano()), System: time.Duration(ru.Stime.Nano()), PeakMemory: ru.Maxrss,
 	}}
 	if ws.Signaled() {
 		rep.Code, rep.Signal = -1, unix.SignalName(ws.Signal())
 	}
 	if rep.Signal == "SIGXCPU" {
-		rep.Limit = process.CPU
+		rep.Limit = runtime.LimitCPU
 	}
 	if rep.Signal == "SIGXFSZ" {
-		rep.Limit = process.File
+		rep.Limit = runtime.LimitFile
 	}
 	return rep
 }

@@ -12,8 +12,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/isolate/internal/proc"
-	"github.com/ambit-tools/ambit/runtime/process"
 )
 
 // An initProcess starts the program of a box, watches all processes in it and ends them.
@@ -199,9 +199,9 @@ func (p *initProcess) took(r reaped) bool {
 	switch {
 	case p.exit.Limit != "":
 	case p.exit.Signal == "SIGXFSZ":
-		p.exit.Limit = process.File
+		p.exit.Limit = runtime.LimitFile
 	case p.exit.Signal == "SIGKILL" && p.box.CPU > 0 && cpu >= time.Duration(p.box.CPU)*time.Second-200*time.Millisecond: // the kernel counts in ticks
-		p.exit.Limit = process.CPU
+		p.exit.Limit = runtime.LimitCPU
 	}
 	return true
 }

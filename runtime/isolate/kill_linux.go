@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 
+	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/isolate/internal/proc"
 	"github.com/ambit-tools/ambit/runtime/process"
 )
@@ -16,7 +17,7 @@ var ErrElsewhere = errors.New("isolate: the process belongs to another namespace
 
 // Kill implements process.Runner. It ends what is still the recorded process, then what its
 // mark is found in: without namespaces descendants outlive the shim.
-func (r *Runner) Kill(ctx context.Context, id process.ProcessID) error {
+func (r *Runner) Kill(ctx context.Context, id runtime.ProcessID) error {
 	here, err := identify(os.Getpid(), "")
 	if err != nil {
 		return err

@@ -20,6 +20,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ambit-tools/ambit/internal/battery"
+	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/process"
 )
 
@@ -46,7 +47,7 @@ func markOf(t *testing.T, i int) string { return fmt.Sprintf("%d-%s-%d", os.Getp
 func scriptJob(t *testing.T, f form, script, mark string) *process.Job {
 	t.Helper()
 	return &process.Job{
-		Spec:    &process.Spec{Tier: f.tier, Limits: process.Limits{}.Defaults(10 * time.Minute)},
+		Spec:    &process.Spec{Tier: f.tier, Limits: runtime.ProcessLimits{}.Defaults(10 * time.Minute)},
 		Program: find(t, "sh"), Argv: []string{"sh", "-c", script}, Mark: mark, Grace: 100 * time.Millisecond,
 	}
 }
@@ -194,7 +195,7 @@ func TestUnmarkedDescendant(t *testing.T) {
 			for _, pid := range left {
 				require.NoError(t, syscall.Kill(pid, syscall.SIGKILL))
 			}
-			if exit.Levels.Of(process.TreeKill).Level == process.Enforced {
+			if exit.Levels.Of(runtime.LimitTreeKill).Level == runtime.LevelEnforced {
 				require.Empty(t, left)
 			} else {
 				t.Logf("tree_kill is advisory here: %d left", len(left))
@@ -217,7 +218,7 @@ func asleep(seconds string) (pids []int) {
 }
 
 // startAgent starts a process of this program that runs a brood, and returns when it runs.
-func startAgent(t *testing.T, f form, mark string) (*exec.Cmd, process.ProcessID) {
+func startAgent(t *testing.T, f form, mark string) (*exec.Cmd, runtime.ProcessID) {
 	t.Helper()
 	c := exec.Command("/proc/self/exe")
 	c.Env = append(os.Environ(), "AMBIT_ACT=agent", "AMBIT_FORM="+f.name, "AMBIT_AGENT_MARK="+mark)
@@ -227,7 +228,7 @@ func startAgent(t *testing.T, f form, mark string) (*exec.Cmd, process.ProcessID
 	require.NoError(t, c.Start())
 	lines := bufio.NewScanner(out)
 	require.True(t, lines.Scan(), "the agent said nothing")
-	var id process.ProcessID
+	var id runtime.ProcessID
 	require.NoError(t, json.Unmarshal(lines.Bytes(), &id))
 	require.True(t, lines.Scan())
 	require.Equal(t, "on", lines.Text())
@@ -243,7 +244,7 @@ func agent() {
 		t := &testing.T{}
 		r := f.open(t)
 		job := scriptJob(t, f, brood, os.Getenv("AMBIT_AGENT_MARK"))
-		job.Started = func(_ context.Context, id process.ProcessID) error {
+		job.Started = func(_ context.Context, id runtime.ProcessID) error {
 			text, err := json.Marshal(id)
 			fmt.Println(string(text))
 			return err

@@ -18,7 +18,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/ambit-tools/ambit/internal/battery"
-	"github.com/ambit-tools/ambit/runtime/process"
+	"github.com/ambit-tools/ambit/runtime"
 )
 
 // TestKillSparesAReusedPID forces the reuse of a pid, in a namespace of pids that the test makes:
@@ -53,9 +53,9 @@ func reuse() error {
 	t := &testing.T{}
 	r := forms()[2].open(t)
 	for i := range rounds {
-		var id process.ProcessID
+		var id runtime.ProcessID
 		job := scriptJob(t, forms()[2], "exit 0", fmt.Sprint("reuse-", i))
-		job.Started = func(_ context.Context, p process.ProcessID) error { id = p; return nil }
+		job.Started = func(_ context.Context, p runtime.ProcessID) error { id = p; return nil }
 		if _, err := r.Run(context.Background(), job); err != nil {
 			return err
 		}

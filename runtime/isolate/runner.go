@@ -4,11 +4,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime"
+	goruntime "runtime"
 	"slices"
 	"sync"
 	"time"
 
+	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/process"
 )
 
@@ -82,12 +83,12 @@ func (r *Runner) Enforces(spec *process.Spec) (process.Enforcement, error) {
 		return process.Enforcement{}, err
 	}
 	host := r.host()
-	if spec.Tier == process.Sandbox && !host.Sandbox {
+	if spec.Tier == runtime.TierSandbox && !host.Sandbox {
 		return Levels(*host, spec), fmt.Errorf("isolate: this host cannot build the tier sandbox: %s: use another host, or `isolation: process` for a tool that needs no box", host.WhyNot)
 	}
 	levels := Levels(*host, spec)
-	if spec.Network == process.Loopback {
-		if l := levels.Of(process.LoopbackOnly); l.Level == process.Refused {
+	if spec.Network == runtime.NetworkLoopback {
+		if l := levels.Of(runtime.LimitLoopback); l.Level == runtime.LevelRefused {
 			return levels, fmt.Errorf("isolate: network: loopback is refused here: %s", l.Note)
 		}
 	}
@@ -99,7 +100,7 @@ func (r *Runner) Enforces(spec *process.Spec) (process.Enforcement, error) {
 func (r *Runner) reach(spec *process.Spec) *process.Spec {
 	s := *spec
 	s.Protected = append(slices.Clone(spec.Protected), r.folder)
-	if spec.Tier == process.Sandbox {
+	if spec.Tier == runtime.TierSandbox {
 		s.Reads = slices.Concat(spec.Reads, readable)
 	}
 	return &s
@@ -107,8 +108,8 @@ func (r *Runner) reach(spec *process.Spec) *process.Spec {
 
 // Levels says what a host makes of each limit of a spec.
 func Levels(h Host, spec *process.Spec) process.Enforcement {
-	e := process.Enforcement{Tier: spec.Tier, Namespaces: spec.Tier == process.Sandbox && h.Namespaces}
-	for _, name := range process.LimitNames() {
+	e := process.Enforcement{Tier: spec.Tier, Namespaces: spec.Tier == runtime.TierSandbox && h.Namespaces}
+	for _, name := range runtime.LimitNames() {
 		level, note := levelOf(h, spec, name)
 		e.Limits = append(e.Limits, process.LimitLevel{Name: name, Level: level, Note: note})
 	}
@@ -126,70 +127,70 @@ const (
 	noteNoLinux = "only Linux can"
 )
 
-func levelOf(h Host, spec *process.Spec, name process.LimitName) (process.Level, string) {
+func levelOf(h Host, spec *process.Spec, name runtime.LimitName) (runtime.Level, string) {
 	if h.System != "linux" {
 		return elsewhere(h, spec, name)
 	}
-	box := spec.Tier == process.Sandbox
+	box := spec.Tier == runtime.TierSandbox
 	spaces := box && h.Namespaces
 	switch name {
-	case process.Memory:
+	case runtime.LimitMemory:
 		if spec.Limits.SharedMemory {
-			return process.Watched, noteShared
+			return runtime.LevelWatched, noteShared
 		}
-		return process.Watched, noteTree
-	case process.CPU:
-		return process.Watched, noteTreeCPU
-	case process.Processes:
+		return runtime.LevelWatched, noteTree
+	case runtime.LimitCPU:
+		return runtime.LevelWatched, noteTreeCPU
+	case runtime.LimitProcesses:
 		switch {
 		case !spaces:
-			return process.Watched, "RLIMIT_NPROC would count all processes of the user: those of the tree are counted 20 times a second"
+			return runtime.LevelWatched, "RLIMIT_NPROC would count all processes of the user: those of the tree are counted 20 times a second"
 		case h.Root:
-			return process.Watched, noteRoot
+			return runtime.LevelWatched, noteRoot
 		}
-	case process.Scratch:
+	case runtime.LimitScratch:
 		if !spaces {
-			return process.Watched, "the private folder is on a disk: it is looked at once a second"
+			return runtime.LevelWatched, "the private folder is on a disk: it is looked at once a second"
 		}
-	case process.TreeKill:
+	case runtime.LimitTreeKill:
 		if !spaces {
-			return process.Advisory, "a descendant that cleared its environment outlives a kill -9 of the shim"
+			return runtime.LevelAdvisory, "a descendant that cleared its environment outlives a kill -9 of the shim"
 		}
-	case process.File, process.Files, process.OutputCap:
-	case process.LoopbackOnly:
+	case runtime.LimitFile, runtime.LimitFiles, runtime.LimitOutput:
+	case runtime.LimitLoopback:
 		switch {
 		case !box:
-			return process.Refused, noteNoBox
+			return runtime.LevelRefused, noteNoBox
 		case !spaces:
-			return process.Refused, noteNoSpace
+			return runtime.LevelRefused, noteNoSpace
 		}
 	default:
 		if !box {
-			return process.Advisory, noteNoBox
+			return runtime.LevelAdvisory, noteNoBox
 		}
 		if !h.Sandbox {
-			return process.Refused, h.WhyNot
+			return runtime.LevelRefused, h.WhyNot
 		}
 	}
-	return process.Enforced, ""
+	return runtime.LevelEnforced, ""
 }
 
 // elsewhere is levelOf on systems that are not Linux.
-func elsewhere(h Host, spec *process.Spec, name process.LimitName) (process.Level, string) {
-	if spec.Tier == process.Sandbox || h.System != "darwin" {
-		return process.Refused, noteNoLinux
+func elsewhere(h Host, spec *process.Spec, name runtime.LimitName) (runtime.Level, string) {
+	if spec.Tier == runtime.TierSandbox || h.System != "darwin" {
+		return runtime.LevelRefused, noteNoLinux
 	}
 	switch name {
-	case process.CPU:
-		return process.Advisory, "RLIMIT_CPU holds each process, and the tree has no bound"
-	case process.File, process.Files, process.OutputCap:
-		return process.Enforced, ""
-	case process.TreeKill:
-		return process.Advisory, "the process group is ended; a process that left it lives on"
-	case process.LoopbackOnly:
-		return process.Refused, noteNoLinux
+	case runtime.LimitCPU:
+		return runtime.LevelAdvisory, "RLIMIT_CPU holds each process, and the tree has no bound"
+	case runtime.LimitFile, runtime.LimitFiles, runtime.LimitOutput:
+		return runtime.LevelEnforced, ""
+	case runtime.LimitTreeKill:
+		return runtime.LevelAdvisory, "the process group is ended; a process that left it lives on"
+	case runtime.LimitLoopback:
+		return runtime.LevelRefused, noteNoLinux
 	}
-	return process.Advisory, noteNoBox
+	return runtime.LevelAdvisory, noteNoBox
 }
 
-func thisHost() *Host { return &Host{System: runtime.GOOS, Root: os.Getuid() == 0} }
+func thisHost() *Host { return &Host{System: goruntime.GOOS, Root: os.Getuid() == 0} }

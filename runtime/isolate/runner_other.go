@@ -5,8 +5,9 @@ package isolate
 import (
 	"context"
 	"errors"
-	"runtime"
+	goruntime "runtime"
 
+	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/process"
 )
 
@@ -15,11 +16,11 @@ var (
 	readable []string
 )
 
-var errSystem = errors.New("isolate: there is no runner of processes for " + runtime.GOOS)
+var errSystem = errors.New("isolate: there is no runner of processes for " + goruntime.GOOS)
 
 func (r *Runner) examine() *Host {
 	h := thisHost()
-	h.WhyNot = "the system is " + runtime.GOOS + ", not Linux"
+	h.WhyNot = "the system is " + goruntime.GOOS + ", not Linux"
 	return h
 }
 
@@ -27,4 +28,4 @@ func (r *Runner) examine() *Host {
 func (r *Runner) Run(context.Context, *process.Job) (*process.Exit, error) { return nil, errSystem }
 
 // Kill implements process.Runner. Nothing was started.
-func (r *Runner) Kill(context.Context, process.ProcessID) error { return nil }
+func (r *Runner) Kill(context.Context, runtime.ProcessID) error { return nil }

@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/isolate/internal/sock"
 	"github.com/ambit-tools/ambit/runtime/process"
 )
@@ -85,7 +86,7 @@ func (r *Runner) selfTest(namespaces bool) error {
 	text, _ := json.Marshal(b)
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
-	spec := &process.Spec{Limits: process.Limits{Memory: 1 << 30, Output: 4 << 10, Scratch: 1 << 20, File: 1 << 20, Files: 64}}
+	spec := &process.Spec{Limits: runtime.ProcessLimits{Memory: 1 << 30, Output: 4 << 10, Scratch: 1 << 20, File: 1 << 20, Files: 64}}
 	exit, err := r.run(ctx, &process.Job{Spec: spec, Argv: []string{roleProbe}, Env: []string{"BAIT=" + string(text)}},
 		program, process.Enforcement{Namespaces: namespaces})
 	switch {

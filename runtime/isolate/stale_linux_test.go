@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/isolate"
 	"github.com/ambit-tools/ambit/runtime/process"
 )
@@ -22,7 +23,7 @@ func TestStale(t *testing.T) {
 			r.CountSeconds(ticks)
 			job := scriptJob(t, f, "echo on; sleep 1000", markOf(t, 0))
 			var init int
-			job.Started = func(_ context.Context, id process.ProcessID) error { init = id.PID; return nil }
+			job.Started = func(_ context.Context, id runtime.ProcessID) error { init = id.PID; return nil }
 			job.Output = func(process.Chunk) {
 				_ = syscall.Kill(init, syscall.SIGSTOP)
 				go func() {
@@ -56,7 +57,7 @@ func TestPatience(t *testing.T) {
 	job := scriptJob(t, f, "read line; exit 3", markOf(t, 0))
 	input, feed := io.Pipe()
 	job.Stdin = input
-	job.Beat = func(process.Usage) {
+	job.Beat = func(runtime.ProcessUsage) {
 		select {
 		case beats <- struct{}{}:
 		default:

@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime"
+	goruntime "runtime"
 	"syscall"
 	"testing"
 	"time"
@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ambit-tools/ambit/internal/battery"
+	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/isolate"
 	"github.com/ambit-tools/ambit/runtime/process"
 	"github.com/ambit-tools/ambit/runtime/runtimetest"
@@ -33,7 +34,7 @@ func TestSuite(t *testing.T) {
 			sh := find(t, "sh")
 			runtimetest.TestRunner(t, func(*testing.T) (process.Runner, func(runtimetest.Act) *process.Job) {
 				return r, func(a runtimetest.Act) *process.Job {
-					spec := &process.Spec{Tier: f.tier, Limits: process.Limits{}.Defaults(time.Minute)}
+					spec := &process.Spec{Tier: f.tier, Limits: runtime.ProcessLimits{}.Defaults(time.Minute)}
 					return &process.Job{Spec: spec, Program: sh, Argv: []string{"sh", "-c", a.Script()}}
 				}
 			})
@@ -44,12 +45,12 @@ func TestSuite(t *testing.T) {
 // A form is a way to run a process.
 type form struct {
 	name  string
-	tier  process.Tier
+	tier  runtime.Tier
 	plain bool
 }
 
 func forms() []form {
-	return []form{{"box", process.Sandbox, false}, {"box without namespaces", process.Sandbox, true}, {"process", process.ProcessTier, true}}
+	return []form{{"box", runtime.TierSandbox, false}, {"box without namespaces", runtime.TierSandbox, true}, {"process", runtime.TierProcess, true}}
 }
 
 // open makes the runner of a form, or skips the test by the name of what the host lacks.
@@ -59,10 +60,10 @@ func (f form) open(t testing.TB) *isolate.Runner {
 	require.NoError(t, err)
 	h := r.Host()
 	require.NotContains(t, h.WhyNot, "got out", "the self-test finds a hole: that is no reason to skip")
-	if f.tier == process.Sandbox && !h.Sandbox {
+	if f.tier == runtime.TierSandbox && !h.Sandbox {
 		t.Skip("this host builds no sandbox: " + h.WhyNot)
 	}
-	if f.tier == process.Sandbox && !f.plain && !h.Namespaces {
+	if f.tier == runtime.TierSandbox && !f.plain && !h.Namespaces {
 		t.Skip("this host gives no namespaces: " + h.WhyNot)
 	}
 	return r
@@ -99,7 +100,7 @@ func TestMissingPrivateFolders(t *testing.T) {
 		r, err := isolate.New(isolate.Options{Folder: dir, WithoutNamespaces: f.plain})
 		require.NoError(t, err)
 		spec := &process.Spec{
-			Tier: f.tier, Limits: process.Limits{Scratch: 1 << 20}, Accepts: map[process.LimitName]process.Level{process.Scratch: process.Watched}, // there must be room for it
+			Tier: f.tier, Limits: runtime.ProcessLimits{Scratch: 1 << 20}, Accepts: map[runtime.LimitName]runtime.Level{runtime.LimitScratch: runtime.LevelWatched}, // there must be room for it
 		}
 		job := process.Job{Spec: spec, Program: find(t, "sh"), Argv: []string{"sh", "-c", "echo ran"}}
 		_, held := r.Enforces(spec) // as an executor asks when it opens
@@ -121,9 +122,9 @@ func TestReachOfTheRunner(t *testing.T) {
 	dir := t.TempDir()
 	r, err := isolate.New(isolate.Options{Folder: dir})
 	require.NoError(t, err)
-	_, err = r.Enforces(&process.Spec{Tier: process.ProcessTier, Reads: []string{filepath.Dir(dir)}})
+	_, err = r.Enforces(&process.Spec{Tier: runtime.TierProcess, Reads: []string{filepath.Dir(dir)}})
 	require.ErrorContains(t, err, dir)
-	if runtime.GOOS == "linux" {
+	if goruntime.GOOS == "linux" {
 		for _, spec := range []process.Spec{{Protected: []string{"/usr/share/store.db"}}, {Caches: []string{"/usr/share/cache"}}} {
 			_, err = r.Enforces(&spec)
 			require.ErrorContains(t, err, "/usr/share/")
@@ -141,7 +142,7 @@ func TestCaches(t *testing.T) {
 			require.NoError(t, os.Mkdir(cache, 0o700))
 			for _, want := range []string{"", "once\n"} {
 				exit, err := r.Run(t.Context(), &process.Job{
-					Spec:    &process.Spec{Tier: f.tier, Caches: []string{cache}, Limits: process.Limits{}.Defaults(time.Minute)},
+					Spec:    &process.Spec{Tier: f.tier, Caches: []string{cache}, Limits: runtime.ProcessLimits{}.Defaults(time.Minute)},
 					Program: find(t, "sh"), Env: []string{"CACHE=" + cache},
 					Argv: []string{"sh", "-c", "cat $CACHE/note 2>/dev/null; echo once > $CACHE/note; echo x > $CACHE/../beside 2>/dev/null; true"},
 				})
@@ -149,7 +150,7 @@ func TestCaches(t *testing.T) {
 				require.Equal(t, want, string(exit.Stdout.Head), "%s", exit.Stderr.Head)
 			}
 			_, err := os.Stat(filepath.Join(dir, "beside"))
-			require.Equal(t, f.tier == process.Sandbox, os.IsNotExist(err), "only a box holds it")
+			require.Equal(t, f.tier == runtime.TierSandbox, os.IsNotExist(err), "only a box holds it")
 		})
 	}
 }
@@ -158,7 +159,7 @@ func TestCaches(t *testing.T) {
 func TestLoopbackIsRefusedWithoutNamespaces(t *testing.T) {
 	f := forms()[1]
 	r := f.open(t)
-	spec := &process.Spec{Network: process.Loopback}
+	spec := &process.Spec{Network: runtime.NetworkLoopback}
 	_, err := r.Enforces(spec)
 	require.ErrorContains(t, err, "loopback")
 	exit, err := r.Run(t.Context(), &process.Job{Spec: spec, Program: find(t, "sh"), Argv: []string{"sh", "-c", "echo ran"}})

@@ -7,14 +7,14 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/isolate/internal/proc"
 	"github.com/ambit-tools/ambit/runtime/isolate/internal/scratch"
-	"github.com/ambit-tools/ambit/runtime/process"
 )
 
 // A tree is what the processes of a box use: those that were reaped, and those that live.
 type tree struct {
-	done, live process.Usage
+	done, live runtime.ProcessUsage
 	scratch    int64 // bytes in the private folder, where no file system bounds it
 	shared     int64 // bytes of memory that processes share, with what none of them has touched
 }
@@ -30,7 +30,7 @@ func (t *tree) add(u *syscall.Rusage) {
 	t.done.PeakMemory = max(t.done.PeakMemory, int64(u.Maxrss)<<10)
 }
 
-func (t *tree) total() process.Usage {
+func (t *tree) total() runtime.ProcessUsage {
 	u := t.done
 	u.User += t.live.User
 	u.System += t.live.System
@@ -39,8 +39,8 @@ func (t *tree) total() process.Usage {
 }
 
 // look sees memory, processes and CPU of the tree, and returns the limit that they exceed.
-func (p *initProcess) look() process.LimitName {
-	var now process.Usage
+func (p *initProcess) look() runtime.LimitName {
+	var now runtime.ProcessUsage
 	var shared int64
 	for _, pid := range p.processes() {
 		s := proc.StatusOf(pid)
@@ -62,13 +62,13 @@ func (p *initProcess) look() process.LimitName {
 	total := p.tree.total()
 	switch {
 	case p.box.Tree > 0 && now.Memory > p.box.Tree:
-		return process.Memory
+		return runtime.LimitMemory
 	case p.box.Processes > 0 && now.Processes > p.box.Processes:
-		return process.Processes
+		return runtime.LimitProcesses
 	case p.box.TreeCPU > 0 && total.User+total.System > p.box.TreeCPU:
-		return process.CPU
+		return runtime.LimitCPU
 	case !p.box.Namespaces && p.box.Scratch > 0 && p.tree.scratch > p.box.Scratch:
-		return process.Scratch
+		return runtime.LimitScratch
 	}
 	return ""
 }

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/rules"
 )
 
@@ -35,7 +36,7 @@ func Encode(r *Record) ([]byte, error) {
 		w.buf = strconv.AppendUint(w.buf, r.Epoch, 10)
 	}
 	w.number("duration_ns", int64(r.Duration))
-	if r.Times != (Times{}) {
+	if r.Times != (runtime.Times{}) {
 		w.times(&r.Times)
 	}
 	w.text("policy_revision", r.Revision)
@@ -132,7 +133,7 @@ func (w *object) ofTheJournal(r *Record) {
 }
 
 // times writes what the parts of a call took.
-func (w *object) times(t *Times) {
+func (w *object) times(t *runtime.Times) {
 	w.name("times")
 	w.begin()
 	w.number("policy_ns", int64(t.Policy))

@@ -11,9 +11,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/journal"
-	"github.com/ambit-tools/ambit/runtime/process"
 	"github.com/ambit-tools/ambit/runtime/rules"
 )
 
@@ -28,8 +28,8 @@ func special(rng *rand.Rand, v reflect.Value) bool {
 		v.Set(reflect.ValueOf(rules.EventKind(1 + rng.IntN(11))))
 	case rules.Status:
 		v.Set(reflect.ValueOf(rules.Status(rng.IntN(5))))
-	case process.Tier:
-		v.Set(reflect.ValueOf(process.Tier(rng.IntN(2))))
+	case runtime.Tier:
+		v.Set(reflect.ValueOf(runtime.Tier(rng.IntN(2))))
 	case []consent.Event:
 		v.Set(reflect.ValueOf([]consent.Event{{Seq: 1, Kind: consent.EventUsed, Request: "q", At: time.Unix(5, 6).UTC()}}))
 	case *consent.Snapshot:

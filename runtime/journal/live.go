@@ -25,12 +25,3 @@ type Live struct {
 	Total   int64 // 0: not known
 	Dropped int64 // bytes that were not told, so far
 }
-
-// LiveCounts says how much a handler has reported, or its process has written.
-type LiveCounts struct {
-	Bytes   int64 `json:"bytes"`             // of the texts of all pieces
-	Dropped int64 `json:"dropped,omitempty"` // that were not told: too much, or masked by the policy
-	Pieces  int64 `json:"pieces"`
-	Done    int64 `json:"done,omitempty"` // as the handler says, of Total
-	Total   int64 `json:"total,omitempty"`
-}

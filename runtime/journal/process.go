@@ -3,6 +3,7 @@ package journal
 import (
 	"time"
 
+	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/process"
 )
 
@@ -16,17 +17,17 @@ const (
 // is durable before the program runs. The record that ends the call, or a later one, has ID and the
 // end.
 type Process struct {
-	ID      process.ProcessID `json:"id"`
+	ID      runtime.ProcessID `json:"id"`
 	Program string            `json:"program,omitempty"` // its file
 	SHA256  string            `json:"sha256,omitempty"`  // of the file: 64 hexadecimal digits, lower case
 	Argv    string            `json:"argv,omitempty"`    // process.Digest of its arguments, likewise
-	Tier    process.Tier      `json:"tier"`
+	Tier    runtime.Tier      `json:"tier"`
 	Due     time.Time         `json:"due,omitzero"`      // deadline of the attempt
 	Attempt int               `json:"attempt,omitempty"` // of the call; the first one is 1
 	At      time.Time         `json:"at,omitzero"`       // when its start was recorded: JoinProcess has it of the record, in which it is zero
 
-	Exit *process.Summary `json:"exit,omitempty"`
-	Kept *ArtifactRef     `json:"kept,omitempty"` // what is kept of its output, where the output of the call has it not
+	Exit *process.Summary     `json:"exit,omitempty"`
+	Kept *runtime.ArtifactRef `json:"kept,omitempty"` // what is kept of its output, where the output of the call has it not
 }
 
 // JoinProcess adds what a record says of the processes of its call: one that started, or the end of one

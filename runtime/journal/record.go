@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/rules"
 )
@@ -74,7 +75,7 @@ type Record struct {
 	Attempt     int           `json:"attempt,omitempty"`
 	Epoch       uint64        `json:"epoch,omitempty"` // of the owner that the handler belongs to
 	Duration    time.Duration `json:"duration_ns,omitempty"`
-	Times       Times         `json:"times,omitzero"` // of the outcome, or of the undo
+	Times       runtime.Times `json:"times,omitzero"` // of the outcome, or of the undo
 	Revision    string        `json:"policy_revision,omitempty"`
 
 	Request    string `json:"request,omitempty"` // for consent
@@ -82,35 +83,35 @@ type Record struct {
 	Resolution string `json:"resolution,omitempty"`
 	Rejection  string `json:"rejection,omitempty"`
 
-	Setup     *Setup            `json:"setup,omitempty"`        // of the session, or the owner
-	Settings  *Settings         `json:"settings,omitempty"`     // of the executor that is the owner
-	Heartbeat bool              `json:"heartbeat,omitempty"`    // the call asked to be continued
-	Metadata  map[string]string `json:"metadata,omitempty"`     // of the call or the run, for the handler
-	TurnEnds  time.Time         `json:"turn_ends,omitzero"`     // when the turn's budget is used up
-	TurnCap   time.Duration     `json:"turn_cap_ns,omitempty"`  // most of an attempt of the turn
-	Patience  time.Duration     `json:"patience_ns,omitempty"`  // how long the caller waits for consent
-	InputMAC  string            `json:"input_mac,omitempty"`    // keyed digest of the input, byte by byte
-	Args      *Payload          `json:"args,omitempty"`         // as they were decoded
-	Final     *Payload          `json:"final_args,omitempty"`   // with which the handler runs, when they are not Args
-	Prepared  *Payload          `json:"prepared,omitempty"`     // what the undo of the call needs
-	Output    *Payload          `json:"output,omitempty"`       // of an artifact the preview
-	Artifact  *ArtifactRef      `json:"artifact,omitempty"`     // where the output is stored aside
-	Live      *LiveCounts       `json:"live,omitempty"`         // what the handler has reported
-	Process   *Process          `json:"process,omitempty"`      // what a command runs, or how that ended
-	Outcome   json.RawMessage   `json:"outcome,omitempty"`      // all but the output
-	Decision  json.RawMessage   `json:"decision,omitempty"`     // of the policy
-	Sealed    []Seal            `json:"sealed,omitempty"`       // what stands once the call, or its undo, has committed
-	Undoes    *rules.Event      `json:"undoes,omitempty"`       // what changes in the rule state then
-	Triggered bool              `json:"triggered,omitempty"`    // no caller waits for the call
-	Effects   string            `json:"effects,omitempty"`      // where the handler has effects: EffectsNone or EffectsInParts; empty: anywhere
-	Places    map[string]string `json:"places,omitempty"`       // where participants keep the parts of the handler that starts, by their names
-	Granted   []string          `json:"capabilities,omitempty"` // that the tool of a call needs, once it has started; before, those that its principal was given for it
-	Command   *Command          `json:"command,omitempty"`      // of another process
-	Restored  *Restored         `json:"restored,omitempty"`
-	Deleted   *Deleted          `json:"deleted,omitempty"`
-	Snapshot  *Snapshot         `json:"snapshot,omitempty"`
-	Page      *CallPage         `json:"calls,omitempty"`
-	Operator  *OperatorAct      `json:"operator,omitempty"` // the act of By
+	Setup     *Setup               `json:"setup,omitempty"`        // of the session, or the owner
+	Settings  *Settings            `json:"settings,omitempty"`     // of the executor that is the owner
+	Heartbeat bool                 `json:"heartbeat,omitempty"`    // the call asked to be continued
+	Metadata  map[string]string    `json:"metadata,omitempty"`     // of the call or the run, for the handler
+	TurnEnds  time.Time            `json:"turn_ends,omitzero"`     // when the turn's budget is used up
+	TurnCap   time.Duration        `json:"turn_cap_ns,omitempty"`  // most of an attempt of the turn
+	Patience  time.Duration        `json:"patience_ns,omitempty"`  // how long the caller waits for consent
+	InputMAC  string               `json:"input_mac,omitempty"`    // keyed digest of the input, byte by byte
+	Args      *Payload             `json:"args,omitempty"`         // as they were decoded
+	Final     *Payload             `json:"final_args,omitempty"`   // with which the handler runs, when they are not Args
+	Prepared  *Payload             `json:"prepared,omitempty"`     // what the undo of the call needs
+	Output    *Payload             `json:"output,omitempty"`       // of an artifact the preview
+	Artifact  *runtime.ArtifactRef `json:"artifact,omitempty"`     // where the output is stored aside
+	Live      *runtime.LiveCounts  `json:"live,omitempty"`         // what the handler has reported
+	Process   *Process             `json:"process,omitempty"`      // what a command runs, or how that ended
+	Outcome   json.RawMessage      `json:"outcome,omitempty"`      // all but the output
+	Decision  json.RawMessage      `json:"decision,omitempty"`     // of the policy
+	Sealed    []Seal               `json:"sealed,omitempty"`       // what stands once the call, or its undo, has committed
+	Undoes    *rules.Event         `json:"undoes,omitempty"`       // what changes in the rule state then
+	Triggered bool                 `json:"triggered,omitempty"`    // no caller waits for the call
+	Effects   string               `json:"effects,omitempty"`      // where the handler has effects: EffectsNone or EffectsInParts; empty: anywhere
+	Places    map[string]string    `json:"places,omitempty"`       // where participants keep the parts of the handler that starts, by their names
+	Granted   []string             `json:"capabilities,omitempty"` // that the tool of a call needs, once it has started; before, those that its principal was given for it
+	Command   *Command             `json:"command,omitempty"`      // of another process
+	Restored  *Restored            `json:"restored,omitempty"`
+	Deleted   *Deleted             `json:"deleted,omitempty"`
+	Snapshot  *Snapshot            `json:"snapshot,omitempty"`
+	Page      *CallPage            `json:"calls,omitempty"`
+	Operator  *OperatorAct         `json:"operator,omitempty"` // the act of By
 
 	Err   string `json:"error,omitempty"`
 	Lost  string `json:"lost,omitempty"` // why values that belong here are missing
@@ -118,15 +119,6 @@ type Record struct {
 
 	Rules   []rules.Event   `json:"rules,omitempty"`   // what changed in the rule state of the session
 	Consent []consent.Event `json:"consent,omitempty"` // what changed in the book of requests and grants
-}
-
-// Times says what the parts of a call took one after the other. The rest of its
-// duration is the executor's own work and the waits for durable entries.
-type Times struct {
-	Policy  time.Duration `json:"policy_ns,omitempty"`  // evaluations of the policy
-	Consent time.Duration `json:"consent_ns,omitempty"` // from the request to the call's return to a worker
-	Queue   time.Duration `json:"queue_ns,omitempty"`   // waiting for the rest of the batch and for a slot of the tool
-	Handler time.Duration `json:"handler_ns,omitempty"` // all attempts of the handler, without the pauses between them
 }
 
 // A Setup is how a session is configured, or who an owner is.
@@ -199,13 +191,6 @@ type Payload struct {
 	Value  json.RawMessage `json:"value,omitempty"`  // each sensitive value is replaced by a commitment
 
 	Secrets int `json:"secrets,omitempty"` // how many were
-}
-
-// An ArtifactRef names an output that is stored aside.
-type ArtifactRef struct {
-	SHA256 string `json:"sha256"` // of the stored bytes: 64 hexadecimal digits, lower case
-	Type   string `json:"type"`   // media type, as the tool declares it
-	Bytes  int64  `json:"bytes"`
 }
 
 // A Seal says what one participant of a call's transaction made stand.

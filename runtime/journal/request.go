@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/consent"
 )
 
@@ -171,7 +172,7 @@ func RequestOf(e *consent.Event) (id string, ok bool) {
 // changeOf returns what an event changes; false when that is nothing.
 func changeOf(e *consent.Event) (c RequestChange, ok bool) {
 	c = RequestChange{ID: cmp.Or(e.Request, e.Grant), Call: e.Call}
-	if e.Result != nil && e.Result.Resolution == consent.Rejected {
+	if e.Result != nil && e.Result.Resolution == runtime.ResolutionRejected {
 		return c, false
 	}
 	switch e.Kind {

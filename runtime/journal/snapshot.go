@@ -3,8 +3,8 @@ package journal
 import (
 	"time"
 
+	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/consent"
-	"github.com/ambit-tools/ambit/runtime/process"
 	"github.com/ambit-tools/ambit/runtime/rules"
 )
 
@@ -38,7 +38,7 @@ type Holding struct {
 	Session   string              `json:"session"`
 	Asked     []HeldUntil         `json:"asked,omitempty"`     // requests and grants that are retained
 	Unknown   []string            `json:"unknown,omitempty"`   // calls whose outcome is unknown
-	Processes []process.ProcessID `json:"processes,omitempty"` // without a recorded end
+	Processes []runtime.ProcessID `json:"processes,omitempty"` // without a recorded end
 }
 
 // A HeldUntil is a request or a grant in a Holding.
@@ -71,21 +71,21 @@ type LiveCall struct {
 
 // An EndedCall is a call that has an outcome, by reference.
 type EndedCall struct {
-	Call     string          `json:"call"`
-	Opened   uint64          `json:"opened"`  // position of its first entry
-	Outcome  uint64          `json:"outcome"` // position of the entry with its outcome
-	Kind     string          `json:"kind"`    // of the outcome
-	Run      string          `json:"run,omitempty"`
-	Turn     int             `json:"turn,omitempty"`
-	Agent    string          `json:"agent,omitempty"`
-	Tool     string          `json:"tool"`
-	InputMAC string          `json:"input_mac,omitempty"`
-	Artifact *ArtifactRef    `json:"artifact,omitempty"`
-	At       time.Time       `json:"at"` // of the outcome
-	Started  bool            `json:"started,omitempty"`
-	Undone   bool            `json:"undone,omitempty"`
-	Back     bool            `json:"rolled_back,omitempty"`
-	Past     *rules.PastCall `json:"past,omitempty"` // what later calls may be held against; nil: nothing
+	Call     string               `json:"call"`
+	Opened   uint64               `json:"opened"`  // position of its first entry
+	Outcome  uint64               `json:"outcome"` // position of the entry with its outcome
+	Kind     string               `json:"kind"`    // of the outcome
+	Run      string               `json:"run,omitempty"`
+	Turn     int                  `json:"turn,omitempty"`
+	Agent    string               `json:"agent,omitempty"`
+	Tool     string               `json:"tool"`
+	InputMAC string               `json:"input_mac,omitempty"`
+	Artifact *runtime.ArtifactRef `json:"artifact,omitempty"`
+	At       time.Time            `json:"at"` // of the outcome
+	Started  bool                 `json:"started,omitempty"`
+	Undone   bool                 `json:"undone,omitempty"`
+	Back     bool                 `json:"rolled_back,omitempty"`
+	Past     *rules.PastCall      `json:"past,omitempty"` // what later calls may be held against; nil: nothing
 }
 
 // A KnownCommand is a command of another process that was imported.

@@ -6,7 +6,6 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/ambit-tools/ambit/runtime"
-	"github.com/ambit-tools/ambit/runtime/process"
 )
 
 // The names of the labels' values.
@@ -96,15 +95,15 @@ var usages = [...]struct {
 	desc *prometheus.Desc
 	kind prometheus.ValueType
 	mode []string // the value of the label mode, if the family has it
-	of   func(*process.Usage) float64
+	of   func(*runtime.ProcessUsage) float64
 }{
-	{cpuDesc, prometheus.CounterValue, []string{"user"}, func(u *process.Usage) float64 { return u.User.Seconds() }},
-	{cpuDesc, prometheus.CounterValue, []string{"system"}, func(u *process.Usage) float64 { return u.System.Seconds() }},
-	{desc("ambit_process_peak_memory_bytes", "The most memory that a process of a command has used, with all below it.", "tool"), prometheus.GaugeValue, nil, func(u *process.Usage) float64 { return float64(u.PeakMemory) }},
-	{desc("ambit_process_memory_bytes", "Memory of the processes that run.", "tool"), prometheus.GaugeValue, nil, func(u *process.Usage) float64 { return float64(u.Memory) }},
-	{desc("ambit_process_tasks", "Processes and threads of the commands that run.", "tool"), prometheus.GaugeValue, nil, func(u *process.Usage) float64 { return float64(u.Processes) }},
-	{desc("ambit_process_read_bytes_total", "Bytes that processes of commands have read from disks.", "tool"), prometheus.CounterValue, nil, func(u *process.Usage) float64 { return float64(u.ReadBytes) }},
-	{desc("ambit_process_written_bytes_total", "Bytes that processes of commands have written to disks.", "tool"), prometheus.CounterValue, nil, func(u *process.Usage) float64 { return float64(u.WriteBytes) }},
+	{cpuDesc, prometheus.CounterValue, []string{"user"}, func(u *runtime.ProcessUsage) float64 { return u.User.Seconds() }},
+	{cpuDesc, prometheus.CounterValue, []string{"system"}, func(u *runtime.ProcessUsage) float64 { return u.System.Seconds() }},
+	{desc("ambit_process_peak_memory_bytes", "The most memory that a process of a command has used, with all below it.", "tool"), prometheus.GaugeValue, nil, func(u *runtime.ProcessUsage) float64 { return float64(u.PeakMemory) }},
+	{desc("ambit_process_memory_bytes", "Memory of the processes that run.", "tool"), prometheus.GaugeValue, nil, func(u *runtime.ProcessUsage) float64 { return float64(u.Memory) }},
+	{desc("ambit_process_tasks", "Processes and threads of the commands that run.", "tool"), prometheus.GaugeValue, nil, func(u *runtime.ProcessUsage) float64 { return float64(u.Processes) }},
+	{desc("ambit_process_read_bytes_total", "Bytes that processes of commands have read from disks.", "tool"), prometheus.CounterValue, nil, func(u *runtime.ProcessUsage) float64 { return float64(u.ReadBytes) }},
+	{desc("ambit_process_written_bytes_total", "Bytes that processes of commands have written to disks.", "tool"), prometheus.CounterValue, nil, func(u *runtime.ProcessUsage) float64 { return float64(u.WriteBytes) }},
 }
 
 var cpuDesc = desc("ambit_process_cpu_seconds_total", "CPU time of processes of commands.", "tool", "mode")

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime"
-	"github.com/ambit-tools/ambit/runtime/consent"
 )
 
 // Unknown is the label tool of calls of tools that the registry does not have.
@@ -138,11 +137,11 @@ func (of *tool) observe(s span, d time.Duration) {
 
 func answerOf(t *runtime.Transition) answer {
 	switch {
-	case t.Resolution == consent.Rejected:
+	case t.Resolution == runtime.ResolutionRejected:
 		return rejected
 	case !t.Approved:
 		return denied
-	case t.Resolution == consent.Recorded:
+	case t.Resolution == runtime.ResolutionRecorded:
 		return recorded
 	}
 	return approved

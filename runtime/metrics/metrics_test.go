@@ -154,7 +154,7 @@ func read(t testing.TB, m *metrics.Metrics, of metrics.Source) (d document) {
 }
 
 // sameLive compares the last counts of live output of each call with what was counted.
-func sameLive(t *testing.T, recorded map[string]journal.LiveCounts, counted document) {
+func sameLive(t *testing.T, recorded map[string]runtime.LiveCounts, counted document) {
 	t.Helper()
 	var bytes, dropped int64
 	for _, c := range recorded {
@@ -179,7 +179,7 @@ func TestCountsAreThoseOfTheJournal(t *testing.T) {
 	work(t, exec, n)
 
 	events, calls := map[string]int{}, map[string]int{}
-	live := map[string]journal.LiveCounts{} // the last of each call
+	live := map[string]runtime.LiveCounts{} // the last of each call
 	for after := uint64(0); ; {
 		entries, err := j.Read(t.Context(), after, 1000)
 		require.NoError(t, err)

@@ -20,9 +20,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ambit-tools/ambit/runtime"
-	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/metrics"
-	"github.com/ambit-tools/ambit/runtime/process"
 )
 
 // everything returns metrics in which every family has series, and a source whose figures differ.
@@ -51,7 +49,7 @@ func everything(t *testing.T) (*metrics.Metrics, metrics.Source) {
 				Times: runtime.Times{Policy: took / 2, Consent: took * 64, Queue: took / 3, Handler: took / 5},
 			})
 		}
-		for _, resolution := range []consent.Resolution{consent.Recorded, consent.Rejected} {
+		for _, resolution := range []runtime.Resolution{runtime.ResolutionRecorded, runtime.ResolutionRejected} {
 			for _, approved := range []bool{false, true} {
 				m.Count(runtime.Transition{Kind: runtime.EventApprovalDecided, Tool: tool, Resolution: resolution, Approved: approved})
 			}
@@ -59,8 +57,8 @@ func everything(t *testing.T) (*metrics.Metrics, metrics.Source) {
 	}
 	return m, figures{
 		InFlight: 11, Running: 12, Queued: 13, Waiting: 14, Lingering: 15, Abandoned: 16, LateResults: 17, AtCapacity: 1 << 40, Dropped: 19,
-		Processes: make([]process.Running, 2), Journal: errors.New(secret),
-		Usage: map[string]process.Usage{
+		Processes: make([]runtime.RunningProcess, 2), Journal: errors.New(secret),
+		Usage: map[string]runtime.ProcessUsage{
 			"read":   {User: 1500 * time.Millisecond, System: 250 * time.Millisecond, PeakMemory: 3 << 30, Memory: 1 << 20, Processes: 3, ReadBytes: 512, WriteBytes: 1024},
 			"unused": {User: time.Nanosecond}, "gone": {User: time.Hour},
 		},

@@ -11,7 +11,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ambit-tools/ambit/runtime"
-	"github.com/ambit-tools/ambit/runtime/process"
 )
 
 // TestUsageOfProcesses: what processes have used is served by tool, and nothing else of them.
@@ -22,8 +21,8 @@ func TestUsageOfProcesses(t *testing.T) {
 	stats := exec.Stats()
 	before := text(t, m, figures(stats))
 	assert.NotRegexp(t, `(?m)^ambit_process_`, before, "no command has run")
-	stats.Processes = []process.Running{{Session: secret, Call: secret, Tool: "read", ID: process.ProcessID{PID: 77, Mark: secret}}}
-	stats.Usage = map[string]process.Usage{
+	stats.Processes = []runtime.RunningProcess{{Session: secret, Call: secret, Tool: "read", ID: runtime.ProcessID{PID: 77, Mark: secret}}}
+	stats.Usage = map[string]runtime.ProcessUsage{
 		"read":  {User: 1500 * time.Millisecond, System: 250 * time.Millisecond, PeakMemory: 3 << 30, Memory: 1 << 20, Processes: 3, ReadBytes: 512, WriteBytes: 1024},
 		"write": {User: time.Second},
 		"gone":  {User: time.Hour}, // no name of the registry

@@ -14,7 +14,6 @@ import (
 	"github.com/ambit-tools/ambit/runtime/engine"
 	"github.com/ambit-tools/ambit/runtime/journal"
 	"github.com/ambit-tools/ambit/runtime/models"
-	"github.com/ambit-tools/ambit/runtime/rules"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
@@ -246,7 +245,7 @@ func TestRefusedCallsOfOneID(t *testing.T) {
 
 // TestEarlierCallsAreNamedAsTheModelKnowsThem: a result that names an earlier call has its id of the provider.
 func TestEarlierCallsAreNamedAsTheModelKnowsThem(t *testing.T) {
-	tool := runtime.NewDynamicTool(&runtime.Spec{Name: "clock", Version: "1.0.0", Dedupe: rules.Dedupe{Mode: rules.DedupeAlways}}, anything{}, func(_ context.Context, in wire.Value) (wire.Value, error) { return in, nil })
+	tool := runtime.NewDynamicTool(&runtime.Spec{Name: "clock", Version: "1.0.0", Dedupe: runtime.Dedupe{Mode: runtime.DedupeAlways}}, anything{}, func(_ context.Context, in wire.Value) (wire.Value, error) { return in, nil })
 	reg, err := runtime.NewRegistry(tool)
 	require.NoError(t, err)
 	e, err := engine.NewExecutor(reg, runtime.PolicyFunc(func(context.Context, *runtime.PolicyInput) (runtime.Decision, error) {

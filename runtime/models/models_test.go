@@ -17,10 +17,10 @@ import (
 	"github.com/ambit-tools/ambit/internal/battery"
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/action"
+	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/engine"
 	"github.com/ambit-tools/ambit/runtime/models"
 	"github.com/ambit-tools/ambit/runtime/models/dialect"
-	"github.com/ambit-tools/ambit/runtime/operator"
 	"github.com/ambit-tools/ambit/runtime/terminal"
 )
 
@@ -181,9 +181,9 @@ func TestDispatch(t *testing.T) {
 
 func TestPendingIsNoSuccess(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		approver := terminal.Func(func(ctx context.Context, _ *runtime.ConsentRequest) (action.Answer, bool) {
+		approver := terminal.Func(func(ctx context.Context, _ *consent.Notice) (action.Answer, bool) {
 			time.Sleep(time.Minute) // of the bubble
-			return action.Answer{By: operator.Program("manager"), Approve: true}, true
+			return action.Answer{By: runtime.ProgramActor("manager"), Approve: true}, true
 		})
 		exec, err := agent.Setup(engine.WithApprover(approver))
 		require.NoError(t, err)
@@ -315,9 +315,9 @@ func TestLoopEnds(t *testing.T) {
 // the call ended.
 func TestLoopWaitsForWhatIsPending(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		approver := terminal.Func(func(context.Context, *runtime.ConsentRequest) (action.Answer, bool) {
+		approver := terminal.Func(func(context.Context, *consent.Notice) (action.Answer, bool) {
 			time.Sleep(time.Minute) // of the bubble
-			return action.Answer{By: operator.Program("manager"), Approve: true}, true
+			return action.Answer{By: runtime.ProgramActor("manager"), Approve: true}, true
 		})
 		exec, err := agent.Setup(engine.WithApprover(approver))
 		require.NoError(t, err)
@@ -354,9 +354,9 @@ func TestLoopWaitsForWhatIsPending(t *testing.T) {
 // SEMANTICS 4.14.9, 4.18.4
 func TestLoopWaitsForTheAnswer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		approver := terminal.Func(func(context.Context, *runtime.ConsentRequest) (action.Answer, bool) {
+		approver := terminal.Func(func(context.Context, *consent.Notice) (action.Answer, bool) {
 			time.Sleep(time.Minute) // of the bubble
-			return action.Answer{By: operator.Program("manager"), Approve: true}, true
+			return action.Answer{By: runtime.ProgramActor("manager"), Approve: true}, true
 		})
 		exec, err := agent.Setup(engine.WithApprover(approver))
 		require.NoError(t, err)

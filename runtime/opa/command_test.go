@@ -9,7 +9,6 @@ import (
 	"github.com/ambit-tools/ambit/internal/rego/regotest"
 	"github.com/ambit-tools/ambit/policies/lint"
 	"github.com/ambit-tools/ambit/runtime"
-	"github.com/ambit-tools/ambit/runtime/process"
 )
 
 // TestPolicySeesACommand: a rule sees each member of what would run, and a tool with a handler has
@@ -41,28 +40,28 @@ deny contains {"code": "other", "message": "m"} if {
 	not input.command.program in {"git", "sh"}
 }
 `)
-	git := func(change func(c *process.Invocation), args ...string) *process.Invocation {
-		c := &process.Invocation{Program: "git", Argv: append([]string{"git"}, args...)}
+	git := func(change func(c *runtime.Invocation), args ...string) *runtime.Invocation {
+		c := &runtime.Invocation{Program: "git", Argv: append([]string{"git"}, args...)}
 		if change != nil {
 			change(c)
 		}
 		return c
 	}
 	for name, c := range map[string]struct {
-		command *process.Invocation
+		command *runtime.Invocation
 		want    []string
 	}{
 		"a handler":       {nil, nil},
 		"a command":       {git(nil, "diff", "push"), nil},
 		"its arguments":   {git(nil, "push", "--force"), []string{"pushes"}},
 		"whole arguments": {git(nil, "push --force"), nil},
-		"its tier":        {git(func(c *process.Invocation) { c.Tier = process.ProcessTier }), []string{"unboxed"}},
-		"its network":     {git(func(c *process.Invocation) { c.Network = process.Loopback }), []string{"open"}},
-		"its folder":      {git(func(c *process.Invocation) { c.Dir = "src" }), []string{"elsewhere"}},
-		"its variables":   {git(func(c *process.Invocation) { c.Env = []string{"A", "TOKEN"} }), []string{"variable"}},
-		"its script": {&process.Invocation{Program: "sh", Argv: []string{"sh", "-c", "--", "rm x"}, Script: "rm x"},
+		"its tier":        {git(func(c *runtime.Invocation) { c.Tier = runtime.TierProcess }), []string{"unboxed"}},
+		"its network":     {git(func(c *runtime.Invocation) { c.Network = runtime.NetworkLoopback }), []string{"open"}},
+		"its folder":      {git(func(c *runtime.Invocation) { c.Dir = "src" }), []string{"elsewhere"}},
+		"its variables":   {git(func(c *runtime.Invocation) { c.Env = []string{"A", "TOKEN"} }), []string{"variable"}},
+		"its script": {&runtime.Invocation{Program: "sh", Argv: []string{"sh", "-c", "--", "rm x"}, Script: "rm x"},
 			[]string{"script"}},
-		"its program": {&process.Invocation{Program: "/bin/git", Argv: []string{"/bin/git"}}, []string{"other"}},
+		"its program": {&runtime.Invocation{Program: "/bin/git", Argv: []string{"/bin/git"}}, []string{"other"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			in := call(t, reg, "file_write", `{"path":"x"}`)

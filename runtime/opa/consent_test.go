@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime/engine"
-	"github.com/ambit-tools/ambit/runtime/operator"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -50,15 +49,15 @@ func TestPolicyAsksWhereTheDeclarationDoesNot(t *testing.T) {
 	require.Equal(t, runtime.Pending, out.Kind, out.Message)
 	r, ok := a.exec.Request(out.RequestID)
 	require.True(t, ok)
-	assert.Equal(t, consent.Requirement{Approvers: []string{"lead"}, Quorum: 1, Timeout: 5 * time.Minute, MaxCover: consent.CoverExact, MaxFor: consent.DefaultMaxFor}, r.Requirement)
+	assert.Equal(t, consent.Requirement{Approvers: []string{"lead"}, Quorum: 1, Timeout: 5 * time.Minute, MaxCover: runtime.CoverExact, MaxFor: consent.DefaultMaxFor}, r.Requirement)
 	assert.ElementsMatch(t, []consent.Reason{
-		{Code: "big", Message: "m", Approvers: []string{"lead", "owner"}, MaxCover: consent.CoverTool, At: "w.rego:3"},
-		{Code: "night", Message: "n", Approvers: []string{"boss", "lead"}, MaxCover: consent.CoverTool, At: "o.rego:3"},
+		{Code: "big", Message: "m", Approvers: []string{"lead", "owner"}, MaxCover: runtime.CoverTool, At: "w.rego:3"},
+		{Code: "night", Message: "n", Approvers: []string{"boss", "lead"}, MaxCover: runtime.CoverTool, At: "o.rego:3"},
 	}, r.Reasons)
 
-	wide := action.Answer{By: operator.Program("lead"), Approve: true, Grant: consent.ForSession, Cover: runtime.CoverTool}
+	wide := action.Answer{By: runtime.ProgramActor("lead"), Approve: true, Grant: consent.ForSession, Cover: runtime.CoverTool}
 	assert.Equal(t, consent.GrantTooWide, a.exec.Decide(t.Context(), r.ID, wide).Reason, "a policy cannot widen what is not declared")
-	assert.Equal(t, consent.NotPermitted, a.exec.Decide(t.Context(), r.ID, action.Answer{By: operator.Program("owner"), Approve: true}).Reason)
+	assert.Equal(t, consent.NotPermitted, a.exec.Decide(t.Context(), r.ID, action.Answer{By: runtime.ProgramActor("owner"), Approve: true}).Reason)
 }
 
 // TestPolicyNarrowsWhatIsDeclared asks besides a declaration that asks.

@@ -9,8 +9,6 @@ import (
 
 	"github.com/ambit-tools/ambit/internal/rego/policydir"
 	"github.com/ambit-tools/ambit/runtime"
-	"github.com/ambit-tools/ambit/runtime/operator"
-	"github.com/ambit-tools/ambit/runtime/process"
 )
 
 // keys are the member names of the input, made once: a term is made of every
@@ -155,7 +153,7 @@ func (n *names) input(r *reads, in *runtime.PolicyInput, args *ast.Term, facts *
 }
 
 // commandTerm returns input.command.
-func (n *names) commandTerm(c *process.Invocation) *ast.Term {
+func (n *names) commandTerm(c *runtime.Invocation) *ast.Term {
 	return ast.ObjectTerm(
 		ast.Item(n.program, stringTerm(c.Program)), ast.Item(n.argv, stringTerms(c.Argv)), ast.Item(n.dir, stringTerm(c.Dir)),
 		ast.Item(n.env, stringTerms(c.Env)), ast.Item(n.network, stringTerm(c.Network.String())),
@@ -164,7 +162,7 @@ func (n *names) commandTerm(c *process.Invocation) *ast.Term {
 }
 
 // undoTerm returns input.undo.
-func (n *names) undoTerm(by *operator.Actor) *ast.Term {
+func (n *names) undoTerm(by *runtime.Actor) *ast.Term {
 	return ast.ObjectTerm(ast.Item(n.by, ast.ObjectTerm(
 		ast.Item(n.id, stringTerm(by.ID)), ast.Item(n.groups, stringTerms(by.Groups)), ast.Item(n.method, stringTerm(string(by.Method))),
 	)))

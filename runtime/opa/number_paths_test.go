@@ -7,9 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/engine"
-	"github.com/ambit-tools/ambit/runtime/operator"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -135,11 +133,11 @@ func TestNumbersOfEdits(t *testing.T) {
 			out := p.call(`{"extra":{"x":1}}`)
 			require.Equal(t, runtime.Pending, out.Kind, "%+v", out)
 			edited := func(number string) action.Resolution {
-				return p.exec.Decide(t.Context(), out.RequestID, action.Answer{By: operator.Program("ada"), Approve: true, Edit: []byte(`{"extra":{"x":` + number + `}}`)})
+				return p.exec.Decide(t.Context(), out.RequestID, action.Answer{By: runtime.ProgramActor("ada"), Approve: true, Edit: []byte(`{"extra":{"x":` + number + `}}`)})
 			}
 			if !test.fits {
 				res := edited(test.number)
-				require.Equal(t, consent.Rejected, res.Kind, "%+v", res)
+				require.Equal(t, runtime.ResolutionRejected, res.Kind, "%+v", res)
 				assert.Equal(t, "invalid_input", res.Reason.String())
 				p.hasRun(edited("1").Outcome, "1") // the request stays open
 				return

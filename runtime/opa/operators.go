@@ -6,20 +6,20 @@ import (
 
 	"github.com/open-policy-agent/opa/v1/ast"
 
-	"github.com/ambit-tools/ambit/runtime/operator"
+	"github.com/ambit-tools/ambit/runtime"
 )
 
 // Authorize makes p the operator policy too: the rules named allow of package ambit.operators decide. What
 // none of them allows is denied, and so is an act about which the evaluation fails. A policy directory that
-// has no such package decides as operator.Defaults does.
-func (p *Policy) Authorize(ctx context.Context, r *operator.Request) (operator.Decision, error) {
+// has no such package decides as runtime.OperatorDefaults does.
+func (p *Policy) Authorize(ctx context.Context, r *runtime.ActRequest) (runtime.ActDecision, error) {
 	d := p.current.Load()
 	if !d.HasOperators() {
-		decision, err := operator.Defaults{}.Authorize(ctx, r)
+		decision, err := runtime.OperatorDefaults{}.Authorize(ctx, r)
 		decision.Revision = d.Src.Revision
 		return decision, err
 	}
-	decision := operator.Decision{Revision: d.Src.Revision, Reason: "no rule of the operator policy allows it"}
+	decision := runtime.ActDecision{Revision: d.Src.Revision, Reason: "no rule of the operator policy allows it"}
 	t, err := d.evalQuery(ctx, d.operators, operatorInput(r))
 	if err != nil {
 		return decision, fmt.Errorf("package ambit.operators: %w", err)
@@ -31,7 +31,7 @@ func (p *Policy) Authorize(ctx context.Context, r *operator.Request) (operator.D
 }
 
 // operatorInput is what the operator policy is asked. It has every member.
-func operatorInput(r *operator.Request) ast.Value {
+func operatorInput(r *runtime.ActRequest) ast.Value {
 	text := func(name, value string) [2]*ast.Term { return ast.Item(ast.StringTerm(name), ast.StringTerm(value)) }
 	flag := func(name string, value bool) [2]*ast.Term {
 		return ast.Item(ast.StringTerm(name), ast.BooleanTerm(value))

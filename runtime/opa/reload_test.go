@@ -15,7 +15,6 @@ import (
 
 	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/engine"
-	"github.com/ambit-tools/ambit/runtime/operator"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -127,8 +126,8 @@ func TestApprovalOutlivesAnEditOfThePolicies(t *testing.T) {
 			before := p.Revision()
 			require.NoError(t, p.Reload(regotest.Dir(append(rates, c.files...)...)))
 			require.NotEqual(t, before, p.Revision())
-			res := exec.Decide(t.Context(), out.RequestID, action.Answer{By: operator.Program("owner"), Approve: true})
-			require.Equal(t, consent.Accepted, res.Kind)
+			res := exec.Decide(t.Context(), out.RequestID, action.Answer{By: runtime.ProgramActor("owner"), Approve: true})
+			require.Equal(t, runtime.ResolutionAccepted, res.Kind)
 			assert.Equal(t, c.voided, res.Outcome.Reason == runtime.ReasonBindingMismatch)
 			assert.Equal(t, c.voided, res.State == runtime.StateDenied, "its handler was started")
 		})
@@ -154,8 +153,8 @@ func TestGrantsEndWithTheirRule(t *testing.T) {
 	}
 	out := write()
 	require.Equal(t, runtime.Pending, out.Kind, out.Message)
-	res := exec.Decide(t.Context(), out.RequestID, action.Answer{By: operator.Program("owner"), Approve: true, Grant: consent.ForSession})
-	require.Equal(t, consent.Accepted, res.Kind, res.Reason)
+	res := exec.Decide(t.Context(), out.RequestID, action.Answer{By: runtime.ProgramActor("owner"), Approve: true, Grant: consent.ForSession})
+	require.Equal(t, runtime.ResolutionAccepted, res.Kind, res.Reason)
 	require.NotEqual(t, runtime.Pending, write().Kind, "the grant answers")
 
 	require.NoError(t, p.Reload(regotest.Dir("w.rego", rule("big"), "c.rego", regotest.Org(regotest.ClosedPolicy))))

@@ -6,7 +6,6 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/ambit-tools/ambit/runtime"
-	"github.com/ambit-tools/ambit/runtime/operator"
 )
 
 // TestPolicySeesAnUndo: a rule can ask who undoes a call, and whether it is about an undo at all.
@@ -33,17 +32,17 @@ deny contains {"code": "mallory", "message": "m"} if input.undo.by.id == "mallor
 `)
 	for name, c := range map[string]struct {
 		undo bool
-		by   operator.Actor
+		by   runtime.Actor
 		path string
 		want []string
 	}{
 		"call":                     {path: "open"},
 		"call that is denied":      {path: "closed", want: []string{"closed"}},
-		"undo of what is denied":   {undo: true, by: operator.Actor{ID: "ada", Groups: []string{"oncall", "staff"}, Method: "token"}, path: "closed"},
-		"undo by somebody":         {undo: true, by: operator.Actor{ID: "ada", Groups: []string{"staff"}, Method: "token"}, path: "open", want: []string{"not_on_call"}},
-		"undo by nobody's group":   {undo: true, by: operator.Actor{ID: "mallory", Method: "token"}, path: "open", want: []string{"mallory", "not_on_call"}},
-		"undo by the owner":        {undo: true, by: operator.Actor{ID: "root", Method: operator.Owner}, path: "open"},
-		"an actor without an undo": {by: operator.Actor{ID: "mallory"}, path: "open"},
+		"undo of what is denied":   {undo: true, by: runtime.Actor{ID: "ada", Groups: []string{"oncall", "staff"}, Method: "token"}, path: "closed"},
+		"undo by somebody":         {undo: true, by: runtime.Actor{ID: "ada", Groups: []string{"staff"}, Method: "token"}, path: "open", want: []string{"not_on_call"}},
+		"undo by nobody's group":   {undo: true, by: runtime.Actor{ID: "mallory", Method: "token"}, path: "open", want: []string{"mallory", "not_on_call"}},
+		"undo by the owner":        {undo: true, by: runtime.Actor{ID: "root", Method: runtime.MethodOwner}, path: "open"},
+		"an actor without an undo": {by: runtime.Actor{ID: "mallory"}, path: "open"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			in := call(t, reg, "file_write", `{"path":"`+c.path+`"}`)

@@ -75,7 +75,7 @@ func (s *span) Attempt(ctx context.Context, number int) (context.Context, func()
 // traceOf returns what sets the attributes of the process that an attempt runs.
 func traceOf(part trace.Span) *process.Trace {
 	return &process.Trace{
-		Started: func(r process.Running) {
+		Started: func(r runtime.RunningProcess) {
 			part.SetAttributes(attribute.Int(keyPID, r.ID.PID), attribute.String(keyCreated, r.Since.UTC().Format(time.RFC3339Nano)))
 			if !r.Due.IsZero() {
 				part.SetAttributes(attribute.String(keyDue, r.Due.UTC().Format(time.RFC3339Nano)))

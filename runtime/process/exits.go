@@ -4,28 +4,15 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+
+	"github.com/ambit-tools/ambit/runtime"
 )
 
-// A Category says what kind of failure an exit is. The zero value is none: the command did what it
-// was to do.
-type Category string
-
-// The categories of failures.
-const (
-	OK                Category = ""
-	Timeout           Category = "timeout"
-	PermissionDenied  Category = "permission_denied"
-	CommandNotFound   Category = "command_not_found"
-	ResourceExhausted Category = "resource_exhausted"
-	ProcessKilled     Category = "process_killed"
-	SystemError       Category = "system_error"
-)
-
-var categories = []Category{OK, Timeout, PermissionDenied, CommandNotFound, ResourceExhausted, ProcessKilled, SystemError}
+var categories = []runtime.ExitCategory{runtime.ExitOK, runtime.ExitTimeout, runtime.ExitPermissionDenied, runtime.ExitCommandNotFound, runtime.ExitResourceExhausted, runtime.ExitProcessKilled, runtime.ExitSystemError}
 
 // Exits says what the exit codes of a command mean. A code that is not listed is OK when it is 0, and
 // a SystemError otherwise.
-type Exits map[int]Category
+type Exits map[int]runtime.ExitCategory
 
 // Check says what is wrong with a table of exit codes.
 func (x Exits) Check() error {
@@ -43,25 +30,25 @@ func (x Exits) Check() error {
 
 // Of says what an exit means (SEMANTICS 6.1.9). What ended the process counts before its code: a command that
 // catches SIGTERM may exit with 0 although it was ended.
-func (x Exits) Of(e *Exit) Category {
+func (x Exits) Of(e *Exit) runtime.ExitCategory {
 	switch e.Cause {
 	case Ended:
-		return Timeout
+		return runtime.ExitTimeout
 	case LimitReached:
-		return ResourceExhausted
+		return runtime.ExitResourceExhausted
 	case Stale, Lost:
-		return ProcessKilled
+		return runtime.ExitProcessKilled
 	}
 	if e.Signal != "" {
-		return ProcessKilled
+		return runtime.ExitProcessKilled
 	}
 	if c, listed := x[e.Code]; listed {
 		return c
 	}
 	if e.Code == 0 {
-		return OK
+		return runtime.ExitOK
 	}
-	return SystemError
+	return runtime.ExitSystemError
 }
 
 // Killed says whether a process was ended before it had done its work: then an effect that it had

@@ -15,6 +15,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/process"
 )
 
@@ -104,31 +105,31 @@ func TestText(t *testing.T) {
 }
 
 func TestExits(t *testing.T) {
-	x := process.Exits{1: process.OK, 2: process.PermissionDenied, 0: process.SystemError}
+	x := process.Exits{1: runtime.ExitOK, 2: runtime.ExitPermissionDenied, 0: runtime.ExitSystemError}
 	require.NoError(t, x.Check())
 	for _, c := range []struct {
 		exit process.Exit
-		want process.Category
+		want runtime.ExitCategory
 	}{
-		{process.Exit{Code: 0}, process.SystemError}, {process.Exit{Code: 1}, process.OK}, {process.Exit{Code: 2}, process.PermissionDenied},
-		{process.Exit{Code: 7}, process.SystemError}, {process.Exit{Code: -1, Signal: "SIGSEGV"}, process.ProcessKilled},
-		{process.Exit{Cause: process.Ended}, process.Timeout}, {process.Exit{Cause: process.LimitReached}, process.ResourceExhausted},
-		{process.Exit{Cause: process.Stale}, process.ProcessKilled}, {process.Exit{Cause: process.Lost, Code: -1}, process.ProcessKilled},
+		{process.Exit{Code: 0}, runtime.ExitSystemError}, {process.Exit{Code: 1}, runtime.ExitOK}, {process.Exit{Code: 2}, runtime.ExitPermissionDenied},
+		{process.Exit{Code: 7}, runtime.ExitSystemError}, {process.Exit{Code: -1, Signal: "SIGSEGV"}, runtime.ExitProcessKilled},
+		{process.Exit{Cause: process.Ended}, runtime.ExitTimeout}, {process.Exit{Cause: process.LimitReached}, runtime.ExitResourceExhausted},
+		{process.Exit{Cause: process.Stale}, runtime.ExitProcessKilled}, {process.Exit{Cause: process.Lost, Code: -1}, runtime.ExitProcessKilled},
 	} {
 		require.Equal(t, c.want, x.Of(&c.exit), "%+v", c.exit)
 	}
-	require.Equal(t, process.OK, process.Exits(nil).Of(&process.Exit{}))
-	require.ErrorContains(t, process.Exits{256: process.OK}.Check(), "256")
+	require.Equal(t, runtime.ExitOK, process.Exits(nil).Of(&process.Exit{}))
+	require.ErrorContains(t, process.Exits{256: runtime.ExitOK}.Check(), "256")
 	require.ErrorContains(t, process.Exits{1: "fine"}.Check(), "fine")
 }
 
 func TestHolds(t *testing.T) {
-	e := process.Enforcement{Limits: []process.LimitLevel{{Name: process.Memory, Level: process.Watched, Note: "why"}}}
+	e := process.Enforcement{Limits: []process.LimitLevel{{Name: runtime.LimitMemory, Level: runtime.LevelWatched, Note: "why"}}}
 	for level, ok := range []bool{false, true, true} {
-		err := e.Holds(&process.Spec{Accepts: map[process.LimitName]process.Level{process.Memory: process.Level(level)}})
-		require.Equal(t, ok, err == nil, "%s: %v", process.Level(level), err)
+		err := e.Holds(&process.Spec{Accepts: map[runtime.LimitName]runtime.Level{runtime.LimitMemory: runtime.Level(level)}})
+		require.Equal(t, ok, err == nil, "%s: %v", runtime.Level(level), err)
 	}
-	err := e.Holds(&process.Spec{Accepts: map[process.LimitName]process.Level{process.CPU: process.Advisory}})
+	err := e.Holds(&process.Spec{Accepts: map[runtime.LimitName]runtime.Level{runtime.LimitCPU: runtime.LevelAdvisory}})
 	require.ErrorContains(t, err, "refused", "a limit that the runner does not know")
 	require.NoError(t, e.Holds(&process.Spec{}))
 }
@@ -170,7 +171,7 @@ func TestSpecCheck(t *testing.T) {
 	link := filepath.Join(t.TempDir(), "link")
 	require.NoError(t, os.Symlink(dir, link))
 	for _, s := range []process.Spec{
-		{Reads: []string{"relative"}}, {Reads: []string{dir + "/../x"}}, {Tier: 9}, {Network: 9}, {Limits: process.Limits{Memory: -1}},
+		{Reads: []string{"relative"}}, {Reads: []string{dir + "/../x"}}, {Tier: 9}, {Network: 9}, {Limits: runtime.ProcessLimits{Memory: -1}},
 		{Workspace: dir, Protected: []string{dir + "/store"}}, {Caches: []string{link}, Protected: []string{dir + "/a/b"}},
 		{Reads: []string{dir}, Protected: []string{link + "/store"}},
 		{Workspace: dir, Caches: []string{link + "/cache"}}, {Reads: []string{dir + "/a"}, Caches: []string{dir}},
@@ -187,7 +188,7 @@ func TestStreamsWait(t *testing.T) {
 		began := time.Now()
 		var got []process.Chunk
 		var at []time.Duration
-		s := process.NewStreams(&process.Job{Spec: &process.Spec{Limits: process.Limits{Output: 100}}, Output: func(c process.Chunk) {
+		s := process.NewStreams(&process.Job{Spec: &process.Spec{Limits: runtime.ProcessLimits{Output: 100}}, Output: func(c process.Chunk) {
 			got, at = append(got, c), append(at, time.Since(began))
 		}})
 		_, _ = s.Writer(process.Stdout).Write([]byte("a"))
@@ -204,7 +205,7 @@ func TestStreamsWait(t *testing.T) {
 // TestSpool: all that a process writes is spooled before it is kept, beyond what is kept too.
 func TestSpool(t *testing.T) {
 	var got [2]string
-	s := process.NewStreams(&process.Job{Spec: &process.Spec{Limits: process.Limits{Output: 2}}, Spool: func(i process.Stream, b []byte) { got[i] += string(b) }})
+	s := process.NewStreams(&process.Job{Spec: &process.Spec{Limits: runtime.ProcessLimits{Output: 2}}, Spool: func(i process.Stream, b []byte) { got[i] += string(b) }})
 	_, _ = s.Writer(process.Stdout).Write([]byte("abcdef"))
 	_, _ = s.Writer(process.Stderr).Write([]byte("x"))
 	s.Close()
@@ -218,18 +219,18 @@ func TestEnvironment(t *testing.T) {
 
 // TestInvocation: what a policy sees is what was declared.
 func TestInvocation(t *testing.T) {
-	c := &process.Command{
-		Program: "bash", Script: "script", Dir: "src", Network: process.Loopback, Tier: process.ProcessTier,
-		Env: []process.Variable{{Name: "Z", Value: "secret"}, {Name: "A", Value: "$HOST"}}, Caches: []process.Variable{{Name: "GOCACHE", Value: "go-build"}},
+	c := &runtime.Command{
+		Program: "bash", Script: "script", Dir: "src", Network: runtime.NetworkLoopback, Tier: runtime.TierProcess,
+		Env: []runtime.Variable{{Name: "Z", Value: "secret"}, {Name: "A", Value: "$HOST"}}, Caches: []runtime.Variable{{Name: "GOCACHE", Value: "go-build"}},
 	}
-	require.Equal(t, &process.Invocation{
-		Program: "bash", Argv: []string{"bash", "-c", "--", "exit"}, Dir: "src", Network: process.Loopback, Tier: process.ProcessTier,
+	require.Equal(t, &runtime.Invocation{
+		Program: "bash", Argv: []string{"bash", "-c", "--", "exit"}, Dir: "src", Network: runtime.NetworkLoopback, Tier: runtime.TierProcess,
 		Env: []string{"A", "GOCACHE", "Z"}, Script: "exit",
 	}, c.Invocation([]string{"bash", "-c", "--", "exit"}))
 	c.Script = ""
 	require.Empty(t, c.Invocation([]string{"bash", "-c"}).Script)
-	require.Equal(t, "loopback", process.Loopback.String())
-	require.Equal(t, "none", process.NoNetwork.String())
+	require.Equal(t, "loopback", runtime.NetworkLoopback.String())
+	require.Equal(t, "none", runtime.NetworkNone.String())
 }
 
 // TestDigest: lists whose joined text is the same differ.
@@ -246,13 +247,13 @@ func TestDigest(t *testing.T) {
 // the output.
 func TestSummary(t *testing.T) {
 	e := &process.Exit{
-		Code: -1, Signal: "SIGKILL", Cause: process.LimitReached, Limit: process.Memory, Usage: process.Usage{PeakMemory: 7},
-		Stdout: *keep(4, "secrets"), Levels: process.Enforcement{Tier: process.ProcessTier, Namespaces: true, Limits: []process.LimitLevel{
-			{Name: process.Memory, Level: process.Watched, Note: "why"}, {Name: process.File}, {Name: process.LoopbackOnly, Level: process.Refused},
+		Code: -1, Signal: "SIGKILL", Cause: process.LimitReached, Limit: runtime.LimitMemory, Usage: runtime.ProcessUsage{PeakMemory: 7},
+		Stdout: *keep(4, "secrets"), Levels: process.Enforcement{Tier: runtime.TierProcess, Namespaces: true, Limits: []process.LimitLevel{
+			{Name: runtime.LimitMemory, Level: runtime.LevelWatched, Note: "why"}, {Name: runtime.LimitFile}, {Name: runtime.LimitLoopback, Level: runtime.LevelRefused},
 		}},
 	}
-	s := e.Summary(process.ResourceExhausted)
-	require.Equal(t, []process.LimitLevel{{Name: process.Memory, Level: process.Watched}}, s.Weaker)
+	s := e.Summary(runtime.ExitResourceExhausted)
+	require.Equal(t, []process.LimitLevel{{Name: runtime.LimitMemory, Level: runtime.LevelWatched}}, s.Weaker)
 	require.Equal(t, fmt.Sprintf("%x", sha256.Sum256([]byte("secrets"))), s.Stdout.SHA256)
 	require.True(t, s.Stdout.Truncated)
 	text, err := json.Marshal(s)

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"time"
+
+	"github.com/ambit-tools/ambit/runtime"
 )
 
 // A Runner starts processes and ends them. Its methods are safe for concurrent use.
@@ -30,7 +32,7 @@ type Runner interface {
 	// Kill ends what an earlier process of the executor started and recorded. It is nil when
 	// nothing of it is left, also where nothing was. A process that has taken over the pid of
 	// the recorded one is not touched.
-	Kill(ctx context.Context, id ProcessID) error
+	Kill(ctx context.Context, id runtime.ProcessID) error
 }
 
 // ErrNow is the cause of a context that ends a job without a SIGTERM and its grace.
@@ -61,7 +63,7 @@ type Job struct {
 	// Started is called once before the program runs and must return nil when its argument is
 	// recorded durably. The program does not run when it fails. Nil stands for a function that
 	// returns nil.
-	Started func(ctx context.Context, id ProcessID) error
+	Started func(ctx context.Context, id runtime.ProcessID) error
 
 	// Output is called with what the process writes, one call at a time, in order for each
 	// stream. The process does not wait for it: what comes while Output is slow is dropped, and
@@ -77,16 +79,7 @@ type Job struct {
 	Kept func(func() (stdout, stderr Output))
 
 	// Beat is called about once a second while the process runs. It may be nil.
-	Beat func(Usage)
-}
-
-// A ProcessID identifies a process across reboots and reuse of pids.
-type ProcessID struct {
-	PID       int    `json:"pid"`
-	Start     string `json:"start"`               // in ticks since the boot, as the system counts
-	Boot      string `json:"boot,omitempty"`      // the id of the boot
-	Namespace string `json:"namespace,omitempty"` // of pids, in which PID is one
-	Mark      string `json:"mark,omitempty"`      // Job.Mark
+	Beat func(runtime.ProcessUsage)
 }
 
 // A Stream is one of the two outputs of a process.
@@ -113,27 +106,16 @@ type Chunk struct {
 	Data   []byte
 }
 
-// Usage is what the processes of a job have used. What a host does not tell is zero.
-type Usage struct {
-	User       time.Duration `json:"user,omitempty"`        // CPU time of all processes
-	System     time.Duration `json:"system,omitempty"`      // likewise, in the kernel
-	Memory     int64         `json:"memory,omitempty"`      // bytes, of the tree, when it was seen last
-	PeakMemory int64         `json:"peak_memory,omitempty"` // bytes: the most of the tree, or of one process
-	Processes  int           `json:"processes,omitempty"`   // processes and threads, when seen last
-	ReadBytes  int64         `json:"read_bytes,omitempty"`  // from disks
-	WriteBytes int64         `json:"write_bytes,omitempty"`
-}
-
 // An Exit is how a job ended.
 type Exit struct {
 	Code   int    // -1 where a signal ended the process
 	Signal string // SIGKILL and the like; empty when the process exited
 	Cause  Cause
-	Limit  LimitName // the limit that ended it, where Cause is LimitReached
-	Usage  Usage
+	Limit  runtime.LimitName // the limit that ended it, where Cause is LimitReached
+	Usage  runtime.ProcessUsage
 	Stdout Output
 	Stderr Output
-	ID     ProcessID
+	ID     runtime.ProcessID
 	Levels Enforcement
 }
 
@@ -161,7 +143,7 @@ var causes = []string{"exited", "ended", "limit_reached", "stale", "lost"}
 
 // A LackError says what the host has too little of to start a job. Nothing ran.
 type LackError struct {
-	What       LimitName
+	What       runtime.LimitName
 	Need, Have int64 // bytes, or processes
 }
 

@@ -6,88 +6,29 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
-)
 
-// A Tier says what stands between a process and the host.
-type Tier uint8
-
-// The tiers. The zero value is the stricter one.
-const (
-	Sandbox     Tier = iota // a box: files, network, other processes and the kernel are out of reach
-	ProcessTier             // a process group of its own and a clean environment, no box
-)
-
-// String returns the name of a tier in a declaration.
-func (t Tier) String() string {
-	switch t {
-	case Sandbox:
-		return "sandbox"
-	case ProcessTier:
-		return "process"
-	}
-	return fmt.Sprintf("Tier(%d)", t)
-}
-
-// A Network says what a process in a sandbox can connect to.
-type Network uint8
-
-// The networks.
-const (
-	NoNetwork Network = iota
-	Loopback          // of the box: processes of the job reach each other
+	"github.com/ambit-tools/ambit/runtime"
 )
 
 // A Spec says what the processes of a tool may do.
 type Spec struct {
-	Tier      Tier
+	Tier      runtime.Tier
 	Workspace string   // may be read; empty: none
 	Reads     []string // hierarchies that may be read, absolute
 	Caches    []string // folders that may be written and are kept, absolute
 	Protected []string // paths that must stay out of reach; one inside the others is an error
-	Network   Network
-	Limits    Limits
+	Network   runtime.Network
+	Limits    runtime.ProcessLimits
 
 	// Accepts names the limits that a declaration gives, each with the weakest level that it
 	// takes. A limit that is not named is one that the declaration is silent about.
-	Accepts map[LimitName]Level
-}
-
-// Limits bound what the processes of a job use together, unless it is said otherwise.
-type Limits struct {
-	Memory       int64 // bytes of memory of the tree, and of the data of each process
-	SharedMemory bool  // allows memory that processes share by a handle: memfd, and System V and POSIX queues
-	Processes    int   // processes and threads
-	CPU          time.Duration
-	File         int64 // bytes of each file that is written
-	Scratch      int64 // bytes in the private folder
-	Files        int   // descriptors of each process
-	Output       int64 // bytes that are kept of each stream
-}
-
-// Defaults returns the limits with what is zero replaced by the defaults. CPU is the deadline
-// of the tool by default; 0 of both leaves it unlimited.
-func (l Limits) Defaults(deadline time.Duration) Limits {
-	fill(&l.Memory, 512<<20)
-	fill(&l.Processes, 128)
-	fill(&l.CPU, deadline)
-	fill(&l.File, 256<<20)
-	fill(&l.Scratch, 256<<20)
-	fill(&l.Files, 256)
-	fill(&l.Output, 64<<10)
-	return l
-}
-
-func fill[T int | int64 | time.Duration](p *T, value T) {
-	if *p == 0 {
-		*p = value
-	}
+	Accepts map[runtime.LimitName]runtime.Level
 }
 
 // Check says what is wrong with a spec before any host is asked.
 func (s *Spec) Check() error {
 	all := s.checkPaths()
-	if s.Tier > ProcessTier || s.Network > Loopback {
+	if s.Tier > runtime.TierProcess || s.Network > runtime.NetworkLoopback {
 		all = append(all, fmt.Errorf("process: unknown tier %s or network %d", s.Tier, s.Network))
 	}
 	l := s.Limits

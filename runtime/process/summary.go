@@ -4,21 +4,23 @@ import (
 	"encoding/hex"
 	"fmt"
 	"slices"
+
+	"github.com/ambit-tools/ambit/runtime"
 )
 
 // A Summary is how a process ended, as a journal and an outcome have it: without what it wrote.
 type Summary struct {
-	Code       int          `json:"code"` // -1 where a signal ended it
-	Signal     string       `json:"signal,omitempty"`
-	Cause      Cause        `json:"cause"`
-	Limit      LimitName    `json:"limit,omitempty"`    // that ended it
-	Category   Category     `json:"category,omitempty"` // empty: it did what it was to do
-	Usage      Usage        `json:"usage,omitzero"`
-	Stdout     StreamEnd    `json:"stdout"`
-	Stderr     StreamEnd    `json:"stderr"`
-	Tier       Tier         `json:"tier"`
-	Namespaces bool         `json:"namespaces,omitempty"`
-	Weaker     []LimitLevel `json:"weaker,omitempty"` // what it was held to less well than Enforced, without notes
+	Code       int                  `json:"code"` // -1 where a signal ended it
+	Signal     string               `json:"signal,omitempty"`
+	Cause      Cause                `json:"cause"`
+	Limit      runtime.LimitName    `json:"limit,omitempty"`    // that ended it
+	Category   runtime.ExitCategory `json:"category,omitempty"` // empty: it did what it was to do
+	Usage      runtime.ProcessUsage `json:"usage,omitzero"`
+	Stdout     StreamEnd            `json:"stdout"`
+	Stderr     StreamEnd            `json:"stderr"`
+	Tier       runtime.Tier         `json:"tier"`
+	Namespaces bool                 `json:"namespaces,omitempty"`
+	Weaker     []LimitLevel         `json:"weaker,omitempty"` // what it was held to less well than Enforced, without notes
 }
 
 // A StreamEnd is how much a process wrote to a stream.
@@ -30,13 +32,13 @@ type StreamEnd struct {
 }
 
 // Summary returns how a process ended, with the category into which its exit was put.
-func (e *Exit) Summary(c Category) *Summary {
+func (e *Exit) Summary(c runtime.ExitCategory) *Summary {
 	d := &Summary{
 		Code: e.Code, Signal: e.Signal, Cause: e.Cause, Limit: e.Limit, Category: c, Usage: e.Usage,
 		Stdout: streamEnd(&e.Stdout), Stderr: streamEnd(&e.Stderr), Tier: e.Levels.Tier, Namespaces: e.Levels.Namespaces,
 	}
 	for _, l := range e.Levels.Limits {
-		if l.Level != Enforced && l.Level != Refused { // what is refused, the process did not need
+		if l.Level != runtime.LevelEnforced && l.Level != runtime.LevelRefused { // what is refused, the process did not need
 			d.Weaker = append(d.Weaker, LimitLevel{Name: l.Name, Level: l.Level})
 		}
 	}
@@ -73,14 +75,6 @@ func (c Cause) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
 
 // UnmarshalText implements encoding.TextUnmarshaler.
 func (c *Cause) UnmarshalText(text []byte) error { return named(c, "cause", causes, text) }
-
-// UnmarshalText implements encoding.TextUnmarshaler.
-func (l *Level) UnmarshalText(text []byte) error { return named(l, "level", levels, text) }
-
-// UnmarshalText implements encoding.TextUnmarshaler.
-func (t *Tier) UnmarshalText(text []byte) error {
-	return named(t, "tier", []string{Sandbox.String(), ProcessTier.String()}, text)
-}
 
 // named sets to to the value that text names.
 func named[T ~uint8](to *T, what string, names []string, text []byte) error {

@@ -1,12 +1,16 @@
 package process
 
-import "context"
+import (
+	"context"
+
+	"github.com/ambit-tools/ambit/runtime"
+)
 
 // A Trace is told of the process of an attempt, by the goroutine that runs the attempt, which waits for it.
 // Its functions may be nil. They get nothing of what the process is given or writes.
 type Trace struct {
 	// Started is called once the process is recorded, before its program runs.
-	Started func(Running)
+	Started func(runtime.RunningProcess)
 
 	// Ended is called when nothing of the process is left.
 	Ended func(*Summary)

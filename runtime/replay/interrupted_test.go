@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime/engine"
-	"github.com/ambit-tools/ambit/runtime/operator"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -63,7 +62,7 @@ func TestRunAgainAfterARestart(t *testing.T) {
 	r.one("c1", `{"how":"hang"}`)
 	r = r.killed(text, 0, time.Second)
 	r.one("c2", `{"n":2}`)
-	r.do(func() { r.ses.Cancel(t.Context(), "c1", operator.Program("bob"), "enough") })
+	r.do(func() { r.ses.Cancel(t.Context(), "c1", runtime.ProgramActor("bob"), "enough") })
 	r.advance(4 * time.Second)
 	r.replays(text, map[string]string{"c1": "vain", "c2": "at_capacity"})
 }
@@ -155,7 +154,7 @@ func TestApprovedBeforeARestart(t *testing.T) {
 	text := with("consent: {ask: always, timeout: 8s, max_cover: tool, allow_edit: true}\n    limits: {concurrency: 1}")
 	r := newRecorder(t, parse(t, text), runtime.PolicyFunc(allow))
 	r.one("c1", `{"n":1}`)
-	r.answer("c1", action.Answer{By: operator.Program("alice"), Approve: true, Edit: []byte(`{"ms":100,"n":7}`)})
+	r.answer("c1", action.Answer{By: runtime.ProgramActor("alice"), Approve: true, Edit: []byte(`{"ms":100,"n":7}`)})
 	writes := 0
 	for r.wrote("c1", "approval.decided", writes) {
 		writes++
@@ -163,9 +162,9 @@ func TestApprovedBeforeARestart(t *testing.T) {
 	r = r.killed(text, writes-1, 5*time.Second)
 	r.advance(time.Second)
 	r.one("c2", `{"ms":30000}`)
-	r.answer("c2", action.Answer{By: operator.Program("alice"), Approve: true})
+	r.answer("c2", action.Answer{By: runtime.ProgramActor("alice"), Approve: true})
 	r.one("c3", `{"n":3}`)
-	r.answer("c3", action.Answer{By: operator.Program("alice"), Approve: true})
+	r.answer("c3", action.Answer{By: runtime.ProgramActor("alice"), Approve: true})
 	r = r.killed(text, 0, time.Second)
 	r = r.killed(text, 0, 2*time.Minute)
 	r.replays(text, map[string]string{"c1": "completed", "c2": "vain"})

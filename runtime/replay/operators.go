@@ -4,9 +4,9 @@ import (
 	"context"
 	"strings"
 
+	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/journal"
-	"github.com/ambit-tools/ambit/runtime/operator"
 )
 
 // admits is the operator policy of a replay, which repeats what operators did. Candidates are rules
@@ -14,15 +14,15 @@ import (
 type admits struct{}
 
 // Authorize allows every act.
-func (admits) Authorize(context.Context, *operator.Request) (operator.Decision, error) {
-	return operator.Decision{Allow: true}, nil
+func (admits) Authorize(context.Context, *runtime.ActRequest) (runtime.ActDecision, error) {
+	return runtime.ActDecision{Allow: true}, nil
 }
 
 // recorded returns the actor of a record.
-func recorded(by string) operator.Actor { return operator.Program(by) }
+func recorded(by string) runtime.Actor { return runtime.ProgramActor(by) }
 
 // approver returns the actor of a recorded answer, with the group that admitted it.
-func approver(ev *consent.Event) operator.Actor {
+func approver(ev *consent.Event) runtime.Actor {
 	by := recorded(ev.By)
 	if group, ok := strings.CutPrefix(ev.Result.Entry, "group:"); ok {
 		by.Groups = []string{group}

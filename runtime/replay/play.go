@@ -309,7 +309,7 @@ func (sim *simulation) consents(ctx context.Context, events []consent.Event) err
 		switch ev := &events[i]; ev.Kind {
 		case consent.EventRevoked:
 			c := sim.rec.requests[ev.Grant]
-			if c == nil || c.play.request == "" || ev.Result != nil && ev.Result.Resolution == consent.Rejected {
+			if c == nil || c.play.request == "" || ev.Result != nil && ev.Result.Resolution == runtime.ResolutionRejected {
 				continue
 			}
 			if err := sim.exec.Do(ctx, func() { sim.exec.Revoke(ctx, c.play.request, recorded(ev.By), ev.Message) }); err != nil {

@@ -11,7 +11,6 @@ import (
 
 	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/engine"
-	"github.com/ambit-tools/ambit/runtime/operator"
 
 	"github.com/stretchr/testify/require"
 
@@ -284,7 +283,7 @@ func (p *play) step() {
 		in := p.next()
 		p.call(p.run.Child(engine.RunConfig{ID: "helper"}).Turn(engine.TurnConfig{}), in)
 	case n < 20:
-		a := action.Answer{By: operator.Program("alice"), Approve: p.rng.IntN(4) > 0, Message: "so be it"}
+		a := action.Answer{By: runtime.ProgramActor("alice"), Approve: p.rng.IntN(4) > 0, Message: "so be it"}
 		if a.Grant = consent.GrantLifetime(p.rng.IntN(3)); a.Grant == consent.ForDuration {
 			a.For = 5 * time.Second
 		}
@@ -294,12 +293,14 @@ func (p *play) step() {
 		p.answer(p.some(), a)
 	case n < 21:
 		id := p.some()
-		p.begin(func() { p.ses.Undo(context.Background(), action.UndoRequest{CallID: id, By: operator.Program("bob")}) })
+		p.begin(func() {
+			p.ses.Undo(context.Background(), action.UndoRequest{CallID: id, By: runtime.ProgramActor("bob")})
+		})
 	case n < 22:
 		if id := p.some(); p.rng.IntN(2) == 0 {
 			p.cancel(id)
 		} else {
-			p.do(func() { p.ses.Cancel(context.Background(), id, operator.Program("bob"), "enough") })
+			p.do(func() { p.ses.Cancel(context.Background(), id, runtime.ProgramActor("bob"), "enough") })
 		}
 	case n < 23:
 		p.turns++ // no two turns end at one instant
@@ -316,7 +317,7 @@ func (p *play) step() {
 		p.revoke()
 	case n < 27 && p.rng.IntN(6) == 0:
 		until := p.clock.Now().Add(3 * time.Second)
-		p.do(func() { _ = p.exec.SuspendConsent(context.Background(), until, operator.Program("bob"), "a test") })
+		p.do(func() { _ = p.exec.SuspendConsent(context.Background(), until, runtime.ProgramActor("bob"), "a test") })
 	default:
 		p.advance(time.Duration(p.rng.IntN(3000)) * time.Millisecond)
 	}
@@ -328,7 +329,7 @@ func (p *play) revoke() {
 	p.do(func() {
 		for i, g := range p.exec.Grants(action.GrantFilter{}) {
 			if i%4 == n {
-				p.exec.Revoke(context.Background(), g.ID, operator.Program("bob"), "enough")
+				p.exec.Revoke(context.Background(), g.ID, runtime.ProgramActor("bob"), "enough")
 			}
 		}
 	})

@@ -9,7 +9,6 @@ import (
 
 	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/engine"
-	"github.com/ambit-tools/ambit/runtime/operator"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -52,7 +51,7 @@ func TestConsentThatBelongsToNoCall(t *testing.T) {
 	two := strings.Replace(askAlways, "ask: always", "ask: always, quorum: 2", 1)
 	r := newRecorder(t, parse(t, with(two)), runtime.PolicyFunc(allow))
 	yes := func(by string) action.Answer {
-		return action.Answer{By: operator.Program(by), Approve: true, Grant: consent.ForSession, Cover: runtime.CoverTool}
+		return action.Answer{By: runtime.ProgramActor(by), Approve: true, Grant: consent.ForSession, Cover: runtime.CoverTool}
 	}
 	r.one("c1", `{"n":1}`)
 	r.answer("c1", yes("carol")) // not permitted
@@ -62,11 +61,11 @@ func TestConsentThatBelongsToNoCall(t *testing.T) {
 	r.one("c2", `{"n":2}`) // by the grant
 	grants := r.exec.Grants(action.GrantFilter{})
 	require.Len(t, grants, 1)
-	r.do(func() { r.exec.Revoke(t.Context(), grants[0].ID, operator.Program("alice"), "enough") })
+	r.do(func() { r.exec.Revoke(t.Context(), grants[0].ID, runtime.ProgramActor("alice"), "enough") })
 	r.one("c3", `{"n":3}`) // asked again
 	r.advance(2 * time.Minute)
 	r.do(func() {
-		require.NoError(t, r.exec.SuspendConsent(t.Context(), r.clock.Now().Add(time.Minute), operator.Program("alice"), "a test"))
+		require.NoError(t, r.exec.SuspendConsent(t.Context(), r.clock.Now().Add(time.Minute), runtime.ProgramActor("alice"), "a test"))
 	})
 	r.one("c4", `{"n":4}`) // consent is off
 	r.advance(2 * time.Minute)
@@ -103,7 +102,7 @@ func TestRefusedAnyway(t *testing.T) {
 	for _, id := range []string{"c1", "c2", "c3", "c4", "c5"} {
 		r.one(id, `{}`)
 		if id == "c2" {
-			r.answer("c2", action.Answer{By: operator.Program("alice"), Approve: true})
+			r.answer("c2", action.Answer{By: runtime.ProgramActor("alice"), Approve: true})
 		}
 	}
 	j := r.end()
@@ -127,7 +126,7 @@ func TestRefusedAnyway(t *testing.T) {
 func TestMoreConsentThanWasGiven(t *testing.T) {
 	r := newRecorder(t, parse(t, with(askAlways)), runtime.PolicyFunc(allow))
 	r.one("c1", `{"n":1}`)
-	r.answer("c1", action.Answer{By: operator.Program("alice"), Approve: true})
+	r.answer("c1", action.Answer{By: runtime.ProgramActor("alice"), Approve: true})
 	j := r.end()
 	unchanged(t, against(t, j, with(askAlways), allow))
 	d := against(t, j, with(strings.Replace(askAlways, "ask: always", "ask: always, quorum: 2", 1)), allow).Runs[0].Divergence
@@ -141,7 +140,7 @@ func TestPreviewsThatFailed(t *testing.T) {
 	r := newRecorder(t, parse(t, with(shown)), runtime.PolicyFunc(allow))
 	r.one("c1", `{"how":"blind"}`)
 	r.one("c2", `{"n":2}`)
-	r.answer("c2", action.Answer{By: operator.Program("alice"), Approve: true})
+	r.answer("c2", action.Answer{By: runtime.ProgramActor("alice"), Approve: true})
 	j := r.end()
 	unchanged(t, against(t, j, with(shown), allow))
 	d := against(t, j, with("idempotent: true"), allow).Runs[0].Divergence
@@ -227,7 +226,7 @@ func TestUndos(t *testing.T) {
 	r := newRecorder(t, parse(t, text), runtime.PolicyFunc(allow))
 	r.one("c1", `{}`)
 	r.advance(30 * time.Second)
-	r.do(func() { r.ses.Undo(t.Context(), action.UndoRequest{CallID: "c1", By: operator.Program("bob")}) })
+	r.do(func() { r.ses.Undo(t.Context(), action.UndoRequest{CallID: "c1", By: runtime.ProgramActor("bob")}) })
 	j := r.end()
 	unchanged(t, against(t, j, text, allow))
 	deny := func(_ context.Context, in *runtime.PolicyInput) (runtime.Decision, error) {
@@ -252,7 +251,7 @@ func TestLongOutputs(t *testing.T) {
 	r := newRecorderOf(t, parse(t, with(undoable)), runtime.PolicyFunc(allow), engine.WithPendingRequests(), engine.WithArtifacts(new(runtime.MemoryArtifacts)))
 	r.one("c1", `{"how":"long"}`)
 	r.one("c2", `{"n":2}`)
-	r.do(func() { r.ses.Undo(t.Context(), action.UndoRequest{CallID: "c1", By: operator.Program("bob")}) })
+	r.do(func() { r.ses.Undo(t.Context(), action.UndoRequest{CallID: "c1", By: runtime.ProgramActor("bob")}) })
 	require.NotNil(t, r.ses.Await(t.Context(), "c1").Artifact)
 	j := r.end()
 	unchanged(t, against(t, j, with(undoable), allow))
@@ -376,7 +375,7 @@ func TestRestarts(t *testing.T) {
 	next.open(parse(t, text), runtime.PolicyFunc(allow), engine.WithPendingRequests())
 	next.session(engine.SessionConfig{ID: "s", Principal: "agent"})
 	next.resume()
-	next.answer("c1", action.Answer{By: operator.Program("alice"), Approve: true})
+	next.answer("c1", action.Answer{By: runtime.ProgramActor("alice"), Approve: true})
 	next.call(next.turn, runtime.Call{ID: "c3", Tool: "b", Input: []byte(`{}`)})
 	next.call(next.turn, runtime.Call{ID: "c4", Tool: "b", Input: []byte(`{}`)})
 	j := next.end()

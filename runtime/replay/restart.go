@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/engine"
 
 	"github.com/ambit-tools/ambit/runtime"
@@ -72,7 +73,7 @@ func (sim *simulation) beginProcess(ctx context.Context, settings *journal.Setti
 	options := []engine.Option{
 		engine.WithJournal(sim.process), engine.WithParticipant("recorded", &sim.transactional),
 		engine.WithParticipant("unknown", &sim.uncertain), engine.WithSink(sim.process), engine.WithMaxInFlight(math.MaxInt32),
-		engine.WithObserver(sim.process.observe), engine.WithApprover(runtime.ApproverFunc(sim.notify)),
+		engine.WithObserver(sim.process.observe), engine.WithApprover(consent.ApproverFunc(sim.notify)),
 		engine.WithPolicyTimeout(policyTimeout), engine.WithArtifacts(&sim.artifacts), engine.WithOperators(admits{}),
 	}
 	if settings != nil {

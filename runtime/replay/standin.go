@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/internal/processes"
 	"github.com/ambit-tools/ambit/runtime/journal"
 	"github.com/ambit-tools/ambit/runtime/wire"
@@ -155,7 +156,7 @@ func undo(ctx context.Context, _ string, _, _, _ wire.Value) error {
 var errNobody = errors.New("nobody could be asked when the call was recorded")
 
 // notify is the approver: it is available unless none was when the call was recorded.
-func (sim *simulation) notify(_ context.Context, r *runtime.ConsentRequest) error {
+func (sim *simulation) notify(_ context.Context, r *consent.Notice) error {
 	c := sim.rec.calls[journal.CallKey{Session: r.Session, Call: r.CallID}]
 	if c != nil && c.outcome != nil && c.outcome.Reason == runtime.ReasonConsentUnavailable {
 		return errNobody

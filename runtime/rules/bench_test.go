@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/rules"
 )
 
@@ -13,20 +14,20 @@ import (
 // its own. It is admissible once init, read and nothing else have succeeded.
 func everyRule() rules.Config {
 	return rules.Config{
-		Set: rules.Rules{MaxCalls: 1 << 30, Cooldown: time.Nanosecond},
+		Set: runtime.Rules{MaxCalls: 1 << 30, Cooldown: time.Nanosecond},
 		Tools: []rules.Tool{
-			{Name: "init", Rules: rules.Rules{StartConstraint: true}},
-			{Name: "read", Rules: rules.Rules{MaxCalls: 1 << 30}},
-			{Name: "publish", Rules: rules.Rules{ExitLoop: true}},
-			{Name: "rival", Rules: rules.Rules{ExclusiveGroups: []string{"g", "h"}}},
+			{Name: "init", Rules: runtime.Rules{StartConstraint: true}},
+			{Name: "read", Rules: runtime.Rules{MaxCalls: 1 << 30}},
+			{Name: "publish", Rules: runtime.Rules{ExitLoop: true}},
+			{Name: "rival", Rules: runtime.Rules{ExclusiveGroups: []string{"g", "h"}}},
 			{
-				Name: "work", Dedupe: rules.Dedupe{Mode: rules.DedupeWindow, Window: time.Minute},
+				Name: "work", Dedupe: runtime.Dedupe{Mode: runtime.DedupeWindow, Window: time.Minute},
 				Idempotency: &rules.Idempotency{Window: time.Minute},
-				Rules: rules.Rules{
+				Rules: runtime.Rules{
 					RequiresPreceding: []string{"init", "read"}, MustPrecede: []string{"publish"},
 					ExclusiveGroups: []string{"g", "h"}, RequiredBeforeExit: true, MaxCalls: 1 << 30,
 					Cooldown: time.Nanosecond, ContinueLoop: true,
-					AllowedOperations: &rules.AllowedOperations{Arg: "op", Values: []string{"get", "put"}},
+					AllowedOperations: &runtime.AllowedOperations{Arg: "op", Values: []string{"get", "put"}},
 				},
 			},
 		},

@@ -1,6 +1,10 @@
 package rules
 
-import "time"
+import (
+	"time"
+
+	"github.com/ambit-tools/ambit/runtime"
+)
 
 // Check returns what Admit would answer to c at a time, and changes nothing.
 func (s *State) Check(at Instant, c *Call) Verdict {
@@ -98,7 +102,7 @@ func (s *State) duplicate(now Instant, p *scope, c *Call, own *call) (Verdict, b
 	if own != nil {
 		ownID = own.id
 	}
-	if t.dedupe != DedupeNever {
+	if t.dedupe != runtime.DedupeNever {
 		for i := range 1 + len(c.Earlier) {
 			if e, ok := o.equal.find(memoryKey{t.now.index, c.digests(i).Args}, now, ownID); ok {
 				return s.repeats(&e), true

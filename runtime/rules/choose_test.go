@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/rules"
 )
 
@@ -81,8 +82,8 @@ func (pick chooser) renamed(cfg rules.Config) rules.Config {
 	return cfg
 }
 
-func (pick chooser) rules(some func() []string) rules.Rules {
-	var r rules.Rules
+func (pick chooser) rules(some func() []string) runtime.Rules {
+	var r runtime.Rules
 	r.StartConstraint = pick.chance(15)
 	if pick.chance(25) {
 		r.RequiresPreceding, r.AnyPreceding = some(), pick.chance(30)
@@ -104,7 +105,7 @@ func (pick chooser) rules(some func() []string) rules.Rules {
 		r.Cooldown = time.Duration(1 + pick(5))
 	}
 	if pick.chance(10) {
-		r.AllowedOperations = &rules.AllowedOperations{Arg: "op", Values: []string{"", "put"}}
+		r.AllowedOperations = &runtime.AllowedOperations{Arg: "op", Values: []string{"", "put"}}
 	}
 	return r
 }
@@ -112,7 +113,7 @@ func (pick chooser) rules(some func() []string) rules.Rules {
 func (pick chooser) declare(t *rules.Tool) {
 	t.Idempotent = pick.chance(30)
 	if pick.chance(30) {
-		t.Dedupe = rules.Dedupe{Mode: rules.DedupeMode(1 + pick(2)), Window: time.Duration(1 + pick(5))}
+		t.Dedupe = runtime.Dedupe{Mode: runtime.DedupeMode(1 + pick(2)), Window: time.Duration(1 + pick(5))}
 	}
 	if pick.chance(20) {
 		t.Idempotency = &rules.Idempotency{Window: time.Duration(1 + pick(5))}
@@ -130,7 +131,7 @@ func (pick chooser) leaving() rules.Config {
 		cfg.Set.Cooldown = 1
 	}
 	for i, name := range names {
-		var r rules.Rules
+		var r runtime.Rules
 		for j, other := range names[1:] {
 			if i > 1 && j+1 != i && pick.chance(30) {
 				r.RequiresPreceding = append(r.RequiresPreceding, other)
@@ -159,7 +160,7 @@ func (pick chooser) knotty() rules.Config {
 		cfg.Set.Cooldown, cfg.Set.CooldownEach = time.Duration(1+pick(3)), pick.chance(20)
 	}
 	for i, name := range names {
-		var r rules.Rules
+		var r runtime.Rules
 		for j, other := range names {
 			if i > j && pick.chance(45) || i < j && pick.chance(5) {
 				r.RequiresPreceding = append(r.RequiresPreceding, other)
@@ -182,7 +183,7 @@ func (pick chooser) knotty() rules.Config {
 		}
 		t := rules.Tool{Name: name, Rules: r}
 		if pick.chance(20) {
-			t.Dedupe = rules.Dedupe{Mode: rules.DedupeMode(1 + pick(2)), Window: time.Duration(1 + pick(5))}
+			t.Dedupe = runtime.Dedupe{Mode: runtime.DedupeMode(1 + pick(2)), Window: time.Duration(1 + pick(5))}
 		}
 		cfg.Tools = append(cfg.Tools, t)
 	}

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"github.com/ambit-tools/ambit/runtime"
 )
 
 // An Engine is a checked Config. It never changes and is shared by all sessions.
@@ -38,8 +40,8 @@ type tool struct {
 	groups    []int
 	maxCalls  int // 0: no limit
 	cooldown  time.Duration
-	allowed   *AllowedOperations
-	dedupe    DedupeMode
+	allowed   *runtime.AllowedOperations
+	dedupe    runtime.DedupeMode
 	window    time.Duration // of dedupe
 	keyed     bool
 	keyWindow time.Duration
@@ -131,7 +133,7 @@ func (t *tool) total(list []int32) int {
 }
 
 // newTool returns the part of a tool that refers to no other (SEMANTICS 4.2, 4.7, 4.8 and 4.12).
-func newTool(index int, d *Tool, set *Rules) *tool {
+func newTool(index int, d *Tool, set *runtime.Rules) *tool {
 	r := &d.Rules
 	t := &tool{
 		name: d.Name, index: index,
@@ -153,7 +155,7 @@ func newTool(index int, d *Tool, set *Rules) *tool {
 }
 
 // resolve sets what refers to other tools and to groups (SEMANTICS 4.10, 4.12 and 4.13).
-func (e *Engine) resolve(t *tool, r *Rules) []error {
+func (e *Engine) resolve(t *tool, r *runtime.Rules) []error {
 	var errs []error
 	names := func(rule string, list []string) []*tool {
 		var out []*tool
@@ -220,7 +222,7 @@ func (e *Engine) Wants(name string) Wants {
 	if t == nil {
 		return Wants{}
 	}
-	w := Wants{Args: t.dedupe != DedupeNever || t.keyed, Key: t.keyed}
+	w := Wants{Args: t.dedupe != runtime.DedupeNever || t.keyed, Key: t.keyed}
 	if t.allowed != nil {
 		w.Operation = t.allowed.Arg
 	}

@@ -4,14 +4,15 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/rules"
 )
 
 // A call is refused, the answer says what would unblock it, and it goes through.
 func Example() {
 	engine, err := rules.Compile(rules.Config{Tools: []rules.Tool{
-		{Name: "connect", Rules: rules.Rules{StartConstraint: true}},
-		{Name: "query", Rules: rules.Rules{MaxCalls: 10, Cooldown: 2 * time.Second}},
+		{Name: "connect", Rules: runtime.Rules{StartConstraint: true}},
+		{Name: "query", Rules: runtime.Rules{MaxCalls: 10, Cooldown: 2 * time.Second}},
 	}})
 	if err != nil {
 		fmt.Println(err)

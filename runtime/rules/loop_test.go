@@ -6,39 +6,40 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/rules"
 )
 
 // SEMANTICS 4.18.1, 4.18.2, 4.18.3
 func TestLoopHint(t *testing.T) {
-	p := begin(t, rules.Rules{}, tool("work", rules.Rules{}), tool("more", rules.Rules{ContinueLoop: true}),
-		tool("tidy", rules.Rules{RequiredBeforeExit: true}), tool("exit", rules.Rules{ExitLoop: true}))
-	hint := func(want rules.Hint, tool string, result rules.Result, heartbeat bool) {
+	p := begin(t, runtime.Rules{}, tool("work", runtime.Rules{}), tool("more", runtime.Rules{ContinueLoop: true}),
+		tool("tidy", runtime.Rules{RequiredBeforeExit: true}), tool("exit", runtime.Rules{ExitLoop: true}))
+	hint := func(want runtime.Loop, tool string, result rules.Result, heartbeat bool) {
 		t.Helper()
 		require.Equal(t, want, p.s.Hint("r", tool, result, heartbeat))
 	}
-	hint(rules.HintYield, "work", rules.ResultSucceeded, false)
-	hint(rules.HintContinue, "work", rules.ResultSucceeded, true)
-	hint(rules.HintContinue, "more", rules.ResultSucceeded, false)
-	hint(rules.HintContinue, "work", rules.ResultFailed, false)
-	hint(rules.HintContinue, "work", rules.ResultRefused, false)
-	hint(rules.HintContinue, "unknown", rules.ResultRefused, false)
-	hint(rules.HintWait, "more", rules.ResultPending, true)
+	hint(runtime.LoopYield, "work", rules.ResultSucceeded, false)
+	hint(runtime.LoopContinue, "work", rules.ResultSucceeded, true)
+	hint(runtime.LoopContinue, "more", rules.ResultSucceeded, false)
+	hint(runtime.LoopContinue, "work", rules.ResultFailed, false)
+	hint(runtime.LoopContinue, "work", rules.ResultRefused, false)
+	hint(runtime.LoopContinue, "unknown", rules.ResultRefused, false)
+	hint(runtime.LoopWait, "more", rules.ResultPending, true)
 	p.ok("exit")
-	hint(rules.HintContinue, "exit", rules.ResultSucceeded, false) // clean-up
-	hint(rules.HintWait, "tidy", rules.ResultPending, false)
+	hint(runtime.LoopContinue, "exit", rules.ResultSucceeded, false) // clean-up
+	hint(runtime.LoopWait, "tidy", rules.ResultPending, false)
 	p.ok("tidy")
-	hint(rules.HintExit, "tidy", rules.ResultSucceeded, true)
-	hint(rules.HintExit, "work", rules.ResultRefused, false)
+	hint(runtime.LoopExit, "tidy", rules.ResultSucceeded, true)
+	hint(runtime.LoopExit, "work", rules.ResultRefused, false)
 }
 
 // SEMANTICS 4.3.6
 func TestTied(t *testing.T) {
 	engine, err := rules.Compile(rules.Config{Tools: []rules.Tool{
-		tool("start", rules.Rules{StartConstraint: true}), tool("needs", rules.Rules{RequiresPreceding: []string{"free"}}),
-		tool("precedes", rules.Rules{MustPrecede: []string{"free"}}), tool("required", rules.Rules{RequiredBeforeExit: true}),
-		tool("exit", rules.Rules{ExitLoop: true}),
-		tool("free", rules.Rules{MaxCalls: 1, Cooldown: 1, ExclusiveGroups: []string{"g"}, ContinueLoop: true}),
+		tool("start", runtime.Rules{StartConstraint: true}), tool("needs", runtime.Rules{RequiresPreceding: []string{"free"}}),
+		tool("precedes", runtime.Rules{MustPrecede: []string{"free"}}), tool("required", runtime.Rules{RequiredBeforeExit: true}),
+		tool("exit", runtime.Rules{ExitLoop: true}),
+		tool("free", runtime.Rules{MaxCalls: 1, Cooldown: 1, ExclusiveGroups: []string{"g"}, ContinueLoop: true}),
 	}})
 	require.NoError(t, err)
 	for _, name := range engine.Tools() {
@@ -51,7 +52,7 @@ func TestTied(t *testing.T) {
 // SEMANTICS 4.3.6, 4.8.1
 func TestWants(t *testing.T) {
 	engine, err := rules.Compile(rules.Config{Tools: []rules.Tool{
-		tool("plain", rules.Rules{}), {Name: "equal", Dedupe: rules.Dedupe{Mode: rules.DedupeAlways}}, {Name: "keyed", Idempotency: &rules.Idempotency{}},
+		tool("plain", runtime.Rules{}), {Name: "equal", Dedupe: runtime.Dedupe{Mode: runtime.DedupeAlways}}, {Name: "keyed", Idempotency: &rules.Idempotency{}},
 	}})
 	require.NoError(t, err)
 	require.Equal(t, rules.Wants{}, engine.Wants("plain"))
@@ -63,8 +64,8 @@ func TestWants(t *testing.T) {
 // SEMANTICS 4.17.1
 func TestCompileReportsEveryMistake(t *testing.T) {
 	_, err := rules.Compile(rules.Config{Tools: []rules.Tool{
-		tool("a", rules.Rules{RequiresPreceding: []string{"x"}, MustPrecede: []string{"y"}}),
-		tool("a", rules.Rules{ContinueLoop: true, ExitLoop: true}),
+		tool("a", runtime.Rules{RequiresPreceding: []string{"x"}, MustPrecede: []string{"y"}}),
+		tool("a", runtime.Rules{ContinueLoop: true, ExitLoop: true}),
 	}})
 	require.EqualError(t, err, `tool "a" is declared twice: rename one
 tool "a" has both continue_loop and exit_loop: keep one
@@ -74,7 +75,7 @@ tool "a": must_precede names "y", which is not declared`)
 
 // SEMANTICS 4.1.3
 func TestImpossibleEvents(t *testing.T) {
-	p := begin(t, rules.Rules{}, undoable("a", rules.Rules{}))
+	p := begin(t, runtime.Rules{}, undoable("a", runtime.Rules{}))
 	id := p.admit("a")
 	before := p.s.Version()
 	for _, ev := range []rules.Event{
@@ -109,14 +110,14 @@ func TestImpossibleEvents(t *testing.T) {
 
 // SEMANTICS 1.4.1
 func TestCallIDsAreToldApart(t *testing.T) {
-	p := begin(t, rules.Rules{}, tool("a", rules.Rules{}))
+	p := begin(t, runtime.Rules{}, tool("a", runtime.Rules{}))
 	c := p.ask("a")
 	v, _ := p.s.Admit(0, &c)
 	require.Equal(t, []rules.Reason{rules.ReasonCallIDReused}, v.Reasons())
 }
 
 func TestTimeNeverRunsBackward(t *testing.T) {
-	p := begin(t, rules.Rules{}, tool("a", rules.Rules{Cooldown: time.Second}))
+	p := begin(t, runtime.Rules{}, tool("a", runtime.Rules{Cooldown: time.Second}))
 	p.wait(time.Hour)
 	p.ok("a")
 	p.now = 0
@@ -124,7 +125,7 @@ func TestTimeNeverRunsBackward(t *testing.T) {
 }
 
 func TestMemoryIsPruned(t *testing.T) {
-	d := rules.Tool{Name: "d", Dedupe: rules.Dedupe{Mode: rules.DedupeWindow, Window: 10}, Idempotency: &rules.Idempotency{Window: 10}, Undo: 10}
+	d := rules.Tool{Name: "d", Dedupe: runtime.Dedupe{Mode: runtime.DedupeWindow, Window: 10}, Idempotency: &rules.Idempotency{Window: 10}, Undo: 10}
 	engine, err := rules.Compile(rules.Config{Tools: []rules.Tool{d}})
 	require.NoError(t, err)
 	s := engine.NewState()
@@ -171,9 +172,9 @@ func fewestAllocs(f func()) float64 {
 
 // SEMANTICS 2.4.1
 func TestUnblock(t *testing.T) {
-	p := begin(t, rules.Rules{}, rules.Tool{Name: "init", Consent: true, Rules: rules.Rules{StartConstraint: true}},
-		tool("fetch", rules.Rules{}), tool("slow", rules.Rules{RequiresPreceding: []string{"fetch"}, Cooldown: 6 * time.Second, MaxCalls: 2}),
-		tool("seal", rules.Rules{ExclusiveGroups: []string{"g"}}), tool("open", rules.Rules{ExclusiveGroups: []string{"g"}}))
+	p := begin(t, runtime.Rules{}, rules.Tool{Name: "init", Consent: true, Rules: runtime.Rules{StartConstraint: true}},
+		tool("fetch", runtime.Rules{}), tool("slow", runtime.Rules{RequiresPreceding: []string{"fetch"}, Cooldown: 6 * time.Second, MaxCalls: 2}),
+		tool("seal", runtime.Rules{ExclusiveGroups: []string{"g"}}), tool("open", runtime.Rules{ExclusiveGroups: []string{"g"}}))
 	want := func(tool string, outlook rules.Outlook, steps ...string) {
 		t.Helper()
 		c := p.call(tool)
@@ -220,8 +221,8 @@ func TestNames(t *testing.T) {
 	require.Equal(t, "duplicate", rules.Duplicate.String())
 	require.Equal(t, "unknown", rules.StatusUnknown.String())
 	require.Equal(t, "closed", rules.RunClosed.String())
-	require.Equal(t, "exit", rules.HintExit.String())
-	require.Equal(t, "wait", rules.StepWait.String())
+	require.Equal(t, "exit", runtime.LoopExit.String())
+	require.Equal(t, "wait", runtime.StepWait.String())
 	require.Equal(t, "never", rules.OutlookNever.String())
 	require.Equal(t, "status(0)", rules.Status(0).String())
 	require.Equal(t, "reason(99)", rules.Reason(99).String())

@@ -1,5 +1,7 @@
 package rules
 
+import "github.com/ambit-tools/ambit/runtime"
+
 // forever is later than any time that matters.
 const forever = Instant(1<<63 - 1)
 
@@ -121,11 +123,11 @@ func (m *memory) sweep(now Instant, most int) {
 }
 
 // remembers reports whether a call of t matters to a later one that is equal to it.
-func (t *tool) remembers() bool { return t.dedupe != DedupeNever || t.keyed }
+func (t *tool) remembers() bool { return t.dedupe != runtime.DedupeNever || t.keyed }
 
 // hold remembers c, for its owner, as a call that an equal one duplicates.
 func (c *call) hold(now Instant) {
-	if c.tool.dedupe != DedupeNever {
+	if c.tool.dedupe != runtime.DedupeNever {
 		c.owner.equal.hold(memoryKey{c.tool.now.index, c.args}, now, c.id, c.args)
 	}
 	if c.tool.keyed {
@@ -139,10 +141,10 @@ func (c *call) hold(now Instant) {
 func (c *call) remember(status Status) {
 	k := memoryKey{c.tool.now.index, c.args}
 	switch {
-	case c.tool.dedupe == DedupeNever:
+	case c.tool.dedupe == runtime.DedupeNever:
 	case status == StatusError, status == StatusTimeout && c.tool.idempot:
 		c.owner.equal.forget(k, c.id)
-	case c.tool.dedupe == DedupeAlways:
+	case c.tool.dedupe == runtime.DedupeAlways:
 		c.owner.equal.remain(k, c.id, forever)
 	default:
 		c.owner.equal.keep(k, c.id, c.end.Add(c.tool.window), c.tool.windowIndex)
@@ -165,7 +167,7 @@ func (o *owner) forget(t *tool, call string, args, key Digest) {
 	if o == nil {
 		return
 	}
-	if t.dedupe != DedupeNever {
+	if t.dedupe != runtime.DedupeNever {
 		o.equal.forget(memoryKey{t.now.index, args}, call)
 	}
 	if t.keyed {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/rules"
 )
 
@@ -23,7 +24,7 @@ type play struct {
 }
 
 // begin starts a run of a session over tools.
-func begin(t *testing.T, set rules.Rules, tools ...rules.Tool) *play {
+func begin(t *testing.T, set runtime.Rules, tools ...rules.Tool) *play {
 	return beginWith(t, rules.Config{Set: set, Tools: tools})
 }
 
@@ -168,9 +169,9 @@ func (p *play) rerun() {
 	p.took(p.s.StartRun(p.now, "r"))
 }
 
-func tool(name string, r rules.Rules) rules.Tool { return rules.Tool{Name: name, Rules: r} }
+func tool(name string, r runtime.Rules) rules.Tool { return rules.Tool{Name: name, Rules: r} }
 
 // undoable is a tool whose calls can be undone.
-func undoable(name string, r rules.Rules) rules.Tool {
+func undoable(name string, r runtime.Rules) rules.Tool {
 	return rules.Tool{Name: name, Rules: r, Undo: time.Hour}
 }

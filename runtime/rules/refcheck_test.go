@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/rules"
 )
 
@@ -199,7 +200,7 @@ func (r *reference) equals(now rules.Instant, c *rules.Call, t rules.Tool, own s
 		}
 		idempotent := o.status == rules.StatusTimeout && t.Idempotent
 		in := func(window time.Duration) bool { return o.status == 0 || now < after(o.end, window) }
-		if t.Dedupe.Mode != rules.DedupeNever && o.args == c.Args && !idempotent && (t.Dedupe.Mode == rules.DedupeAlways || in(t.Dedupe.Window)) {
+		if t.Dedupe.Mode != runtime.DedupeNever && o.args == c.Args && !idempotent && (t.Dedupe.Mode == runtime.DedupeAlways || in(t.Dedupe.Window)) {
 			equal = latest(equal, o)
 		}
 		if t.Idempotency != nil && o.key == c.Key && in(t.Idempotency.Window) {

@@ -1,6 +1,10 @@
 package rules
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/ambit-tools/ambit/runtime"
+)
 
 // A RunState is the state of a run.
 type RunState uint8
@@ -249,25 +253,6 @@ func (s *State) unsucceed(p *scope, become RunState) {
 	}
 }
 
-// A Hint tells the loop around the model what to do after a call.
-type Hint uint8
-
-// The hints.
-const (
-	HintContinue Hint = iota // let the model go on
-	HintYield                // the model has what it asked for; it need not go on
-	HintWait                 // until the call is resolved
-	HintExit                 // the run has ended
-)
-
-var hintNames = [...]string{"continue", "yield", "wait", "exit"}
-
-// String returns continue, yield, wait or exit.
-func (h Hint) String() string { return nameOf("hint", hintNames[:], h) }
-
-// UnmarshalText sets h to the hint that text names.
-func (h *Hint) UnmarshalText(text []byte) error { return parseName("hint", hintNames[:], text, h) }
-
 // A Result is how a call went, as far as the loop is concerned.
 type Result uint8
 
@@ -282,16 +267,16 @@ const (
 
 // Hint returns what the loop should do after a call of a tool, in the present state
 // of its run. heartbeat says that the call asked to be continued (SEMANTICS 4.18).
-func (s *State) Hint(run, name string, result Result, heartbeat bool) Hint {
+func (s *State) Hint(run, name string, result Result, heartbeat bool) runtime.Loop {
 	state := s.RunState(run)
 	t := s.toolOf(name)
 	switch {
 	case state.Ended():
-		return HintExit
+		return runtime.LoopExit
 	case result == ResultPending, result == ResultHeld:
-		return HintWait
+		return runtime.LoopWait
 	case result != ResultSucceeded, state == RunCleanup, heartbeat, t != nil && t.goesOn:
-		return HintContinue
+		return runtime.LoopContinue
 	}
-	return HintYield
+	return runtime.LoopYield
 }

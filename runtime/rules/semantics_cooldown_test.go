@@ -7,14 +7,15 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/rules"
 )
 
 // TestCooldownOfTheSet holds the one timer that all tools of a set share.
 // SEMANTICS 4.5.1, 4.7.5
 func TestCooldownOfTheSet(t *testing.T) {
-	set := rules.Rules{Cooldown: 4 * time.Second}
-	slow, fast := tool("slow", rules.Rules{Cooldown: 10 * time.Second}), tool("fast", rules.Rules{})
+	set := runtime.Rules{Cooldown: 4 * time.Second}
+	slow, fast := tool("slow", runtime.Rules{Cooldown: 10 * time.Second}), tool("fast", runtime.Rules{})
 	cooling := func(d time.Duration, running bool) rules.Violation {
 		return rules.Violation{Reason: rules.ReasonCooldown, RetryAfter: d, Running: running}
 	}
@@ -54,8 +55,8 @@ func TestCooldownOfTheSet(t *testing.T) {
 // TestCooldownOfTheSetIsTaken holds when the timer is taken and given back, and for whom.
 // SEMANTICS 4.7.5
 func TestCooldownOfTheSetIsTaken(t *testing.T) {
-	set := rules.Rules{Cooldown: 4 * time.Second}
-	slow, fast := tool("slow", rules.Rules{Cooldown: 10 * time.Second}), tool("fast", rules.Rules{})
+	set := runtime.Rules{Cooldown: 4 * time.Second}
+	slow, fast := tool("slow", runtime.Rules{Cooldown: 10 * time.Second}), tool("fast", runtime.Rules{})
 	t.Run("calls that wait for consent do not take it", func(t *testing.T) {
 		p := begin(t, set, slow, fast)
 		first, second := p.ask("slow"), p.ask("fast")
@@ -93,7 +94,7 @@ func TestCooldownOfTheSetIsTaken(t *testing.T) {
 		p.as("other")(func() { p.ok("slow") })
 	})
 	t.Run("the way to a call waits after each call on it", func(t *testing.T) {
-		p := begin(t, set, tool("init", rules.Rules{StartConstraint: true}), fast, tool("last", rules.Rules{RequiresPreceding: []string{"fast"}}))
+		p := begin(t, set, tool("init", runtime.Rules{StartConstraint: true}), fast, tool("last", runtime.Rules{RequiresPreceding: []string{"fast"}}))
 		c := p.call("last")
 		way := p.s.Unblock(0, &c)
 		require.Equal(t, rules.OutlookOpen, way.Outlook)

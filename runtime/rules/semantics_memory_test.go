@@ -6,21 +6,22 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/rules"
 )
 
 // SEMANTICS 1.1.1, 1.2.2, 4.8.1, 4.8.2, 4.8.3, 4.8.5, 4.8.6, 4.8.9
 func TestDedupe(t *testing.T) {
-	mail := rules.Tool{Name: "mail", Dedupe: rules.Dedupe{Mode: rules.DedupeWindow, Window: time.Minute}, Undo: time.Hour}
+	mail := rules.Tool{Name: "mail", Dedupe: runtime.Dedupe{Mode: runtime.DedupeWindow, Window: time.Minute}, Undo: time.Hour}
 	t.Run("off unless declared", func(t *testing.T) {
-		p := begin(t, rules.Rules{}, tool("mail", rules.Rules{}))
+		p := begin(t, runtime.Rules{}, tool("mail", runtime.Rules{}))
 		p.ok("mail", 1)
 		p.ok("mail", 1)
 	})
 	t.Run("key is tool, arguments and principal", func(t *testing.T) {
 		post := mail
 		post.Name = "post"
-		p := begin(t, rules.Rules{}, mail, post)
+		p := begin(t, runtime.Rules{}, mail, post)
 		id := p.ok("mail", 1)
 		p.ok("post", 1)
 		p.ok("mail", 2)
@@ -30,7 +31,7 @@ func TestDedupe(t *testing.T) {
 		p.duplicate(id, "mail", 1)
 	})
 	t.Run("window from the end", func(t *testing.T) {
-		p := begin(t, rules.Rules{}, mail)
+		p := begin(t, runtime.Rules{}, mail)
 		id := p.admit("mail", 1)
 		p.commit(id)
 		p.wait(time.Hour)
@@ -42,7 +43,7 @@ func TestDedupe(t *testing.T) {
 		p.ok("mail", 1)
 	})
 	t.Run("always", func(t *testing.T) {
-		p := begin(t, rules.Rules{}, rules.Tool{Name: "mail", Dedupe: rules.Dedupe{Mode: rules.DedupeAlways}})
+		p := begin(t, runtime.Rules{}, rules.Tool{Name: "mail", Dedupe: runtime.Dedupe{Mode: runtime.DedupeAlways}})
 		id := p.ok("mail", 1)
 		p.wait(1e6 * time.Hour)
 		p.s.Prune(p.now)
@@ -52,14 +53,14 @@ func TestDedupe(t *testing.T) {
 
 // SEMANTICS 4.8.7, 4.8.8
 func TestDedupeByOutcome(t *testing.T) {
-	mail := rules.Tool{Name: "mail", Dedupe: rules.Dedupe{Mode: rules.DedupeWindow, Window: time.Minute}, Undo: time.Hour}
+	mail := rules.Tool{Name: "mail", Dedupe: runtime.Dedupe{Mode: runtime.DedupeWindow, Window: time.Minute}, Undo: time.Hour}
 	t.Run("errors are forgotten", func(t *testing.T) {
-		p := begin(t, rules.Rules{}, mail)
+		p := begin(t, runtime.Rules{}, mail)
 		p.fails("mail", 1)
 		p.ok("mail", 1)
 	})
 	t.Run("calls that never started are forgotten", func(t *testing.T) {
-		p := begin(t, rules.Rules{}, mail)
+		p := begin(t, runtime.Rules{}, mail)
 		p.took(p.s.Release(0, p.admit("mail", 1)))
 		p.admit("mail", 1)
 		p.rerun()
@@ -68,7 +69,7 @@ func TestDedupeByOutcome(t *testing.T) {
 	t.Run("timeouts are remembered unless the tool is idempotent", func(t *testing.T) {
 		again := mail
 		again.Name, again.Idempotent = "again", true
-		p := begin(t, rules.Rules{}, mail, again)
+		p := begin(t, runtime.Rules{}, mail, again)
 		id := p.runs("mail", rules.StatusTimeout, 1)
 		p.duplicate(id, "mail", 1)
 		p.runs("again", rules.StatusTimeout, 1)
@@ -76,14 +77,14 @@ func TestDedupeByOutcome(t *testing.T) {
 		p.duplicate(id, "again", 1)
 	})
 	t.Run("unknown calls are remembered until they are known to have failed", func(t *testing.T) {
-		p := begin(t, rules.Rules{}, mail)
+		p := begin(t, runtime.Rules{}, mail)
 		id := p.runs("mail", rules.StatusUnknown, 1)
 		p.duplicate(id, "mail", 1)
 		p.finish(id, rules.StatusError)
 		p.ok("mail", 1)
 	})
 	t.Run("an undone call has no duplicates", func(t *testing.T) {
-		p := begin(t, rules.Rules{}, mail)
+		p := begin(t, runtime.Rules{}, mail)
 		p.undo(p.ok("mail", 1))
 		p.ok("mail", 1)
 	})
@@ -93,7 +94,7 @@ func TestDedupeByOutcome(t *testing.T) {
 func TestIdempotencyKey(t *testing.T) {
 	pay := rules.Tool{Name: "pay", Idempotency: &rules.Idempotency{Window: time.Minute}}
 	t.Run("same key and arguments", func(t *testing.T) {
-		p := begin(t, rules.Rules{}, pay)
+		p := begin(t, runtime.Rules{}, pay)
 		id := p.admit("pay", 1, 9)
 		p.duplicate(id, "pay", 1, 9)
 		p.commit(id)
@@ -104,7 +105,7 @@ func TestIdempotencyKey(t *testing.T) {
 		p.ok("pay", 1, 9)
 	})
 	t.Run("same key, other arguments", func(t *testing.T) {
-		p := begin(t, rules.Rules{}, pay)
+		p := begin(t, runtime.Rules{}, pay)
 		id := p.ok("pay", 1, 9)
 		c := p.call("pay", 2, 9)
 		v, _ := p.s.Admit(0, &c)
@@ -114,20 +115,20 @@ func TestIdempotencyKey(t *testing.T) {
 		p.as("other")(func() { p.ok("pay", 2, 9) })
 	})
 	t.Run("a failed call releases the key", func(t *testing.T) {
-		p := begin(t, rules.Rules{}, pay)
+		p := begin(t, runtime.Rules{}, pay)
 		p.fails("pay", 1, 9)
 		p.ok("pay", 2, 9)
 	})
 	t.Run("a call that never starts releases it, and so does an undo", func(t *testing.T) {
 		undone := pay
 		undone.Undo = time.Hour
-		p := begin(t, rules.Rules{}, undone)
+		p := begin(t, runtime.Rules{}, undone)
 		p.took(p.s.Release(0, p.admit("pay", 1, 9)))
 		p.undo(p.ok("pay", 2, 9))
 		p.ok("pay", 3, 9)
 	})
 	t.Run("an unknown one keeps it", func(t *testing.T) {
-		p := begin(t, rules.Rules{}, pay)
+		p := begin(t, runtime.Rules{}, pay)
 		id := p.runs("pay", rules.StatusUnknown, 1, 9)
 		p.duplicate(id, "pay", 1, 9)
 		id = p.runs("pay", rules.StatusTimeout, 1, 8)
@@ -137,16 +138,16 @@ func TestIdempotencyKey(t *testing.T) {
 
 // SEMANTICS 1.1.2, 1.2.1, 4.1.2, 4.1.3, 4.10.1, 4.10.2, 4.10.3, 4.10.4, 4.10.5, 4.10.6, 4.10.7, 4.20.4
 func TestExclusiveGroup(t *testing.T) {
-	a, b := undoable("a", rules.Rules{ExclusiveGroups: []string{"g"}}), tool("b", rules.Rules{ExclusiveGroups: []string{"h", "g"}})
-	c := tool("c", rules.Rules{ExclusiveGroups: []string{"h"}})
+	a, b := undoable("a", runtime.Rules{ExclusiveGroups: []string{"g"}}), tool("b", runtime.Rules{ExclusiveGroups: []string{"h", "g"}})
+	c := tool("c", runtime.Rules{ExclusiveGroups: []string{"h"}})
 	t.Run("claimed at admission", func(t *testing.T) {
-		p := begin(t, rules.Rules{}, a, b)
+		p := begin(t, runtime.Rules{}, a, b)
 		p.admit("a")
 		v := p.refused("b", rules.ReasonExclusiveGroup)
 		require.Equal(t, rules.Violation{Reason: rules.ReasonExclusiveGroup, Group: "g", HeldBy: "a"}, v)
 	})
 	t.Run("released if never invoked", func(t *testing.T) {
-		p := begin(t, rules.Rules{}, a, b)
+		p := begin(t, runtime.Rules{}, a, b)
 		id := p.admit("a")
 		p.took(p.s.Release(0, p.admit("a")))
 		p.refused("b", rules.ReasonExclusiveGroup)
@@ -154,12 +155,12 @@ func TestExclusiveGroup(t *testing.T) {
 		p.ok("b")
 	})
 	t.Run("kept on failure", func(t *testing.T) {
-		p := begin(t, rules.Rules{}, a, b)
+		p := begin(t, runtime.Rules{}, a, b)
 		p.fails("a")
 		p.refused("b", rules.ReasonExclusiveGroup)
 	})
 	t.Run("freed by an undo of all that holds it", func(t *testing.T) {
-		p := begin(t, rules.Rules{}, a, b)
+		p := begin(t, runtime.Rules{}, a, b)
 		first, second := p.ok("a"), p.runs("a", rules.StatusTimeout)
 		p.undo(first)
 		p.refused("b", rules.ReasonExclusiveGroup)
@@ -167,14 +168,14 @@ func TestExclusiveGroup(t *testing.T) {
 		p.ok("b")
 	})
 	t.Run("freed by the end of the run, and by principal", func(t *testing.T) {
-		p := begin(t, rules.Rules{}, a, b)
+		p := begin(t, runtime.Rules{}, a, b)
 		p.ok("a")
 		p.as("other")(func() { p.ok("b") })
 		p.rerun()
 		p.ok("b")
 	})
 	t.Run("all groups of a tool or none", func(t *testing.T) {
-		p := begin(t, rules.Rules{}, a, b, c)
+		p := begin(t, runtime.Rules{}, a, b, c)
 		p.ok("a")
 		p.refused("b", rules.ReasonExclusiveGroup)
 		p.ok("c") // b has not claimed h
@@ -190,7 +191,7 @@ func TestExclusiveGroup(t *testing.T) {
 		require.Equal(t, "h", p.refused("c", rules.ReasonExclusiveGroup).Group)
 	})
 	t.Run("the same tool may repeat", func(t *testing.T) {
-		p := begin(t, rules.Rules{}, a, b)
+		p := begin(t, runtime.Rules{}, a, b)
 		p.ok("b")
 		p.ok("b")
 	})
@@ -198,12 +199,12 @@ func TestExclusiveGroup(t *testing.T) {
 
 // SEMANTICS 4.1.4, 4.10.4, 4.11.1, 4.20.4, 4.20.5, 4.20.6, 4.20.8
 func TestUndo(t *testing.T) {
-	start := undoable("init", rules.Rules{StartConstraint: true})
-	a := undoable("a", rules.Rules{MaxCalls: 1, Cooldown: time.Second, RequiredBeforeExit: true})
-	b := tool("b", rules.Rules{RequiresPreceding: []string{"a"}})
-	c := tool("c", rules.Rules{MustPrecede: []string{"a"}})
+	start := undoable("init", runtime.Rules{StartConstraint: true})
+	a := undoable("a", runtime.Rules{MaxCalls: 1, Cooldown: time.Second, RequiredBeforeExit: true})
+	b := tool("b", runtime.Rules{RequiresPreceding: []string{"a"}})
+	c := tool("c", runtime.Rules{MustPrecede: []string{"a"}})
 	t.Run("un-satisfies what the call opened", func(t *testing.T) {
-		p := begin(t, rules.Rules{}, start, a, b, c)
+		p := begin(t, runtime.Rules{}, start, a, b, c)
 		init, id := p.ok("init"), p.ok("a")
 		p.state(rules.RunRunning)
 		p.refused("c", rules.ReasonOrderViolation)
@@ -215,12 +216,12 @@ func TestUndo(t *testing.T) {
 		p.refused("c", rules.ReasonStartConstraint)
 	})
 	t.Run("gives back neither slot nor cooldown", func(t *testing.T) {
-		p := begin(t, rules.Rules{}, a)
+		p := begin(t, runtime.Rules{}, a)
 		p.undo(p.ok("a"))
 		p.refused("a", rules.ReasonMaxCalls, rules.ReasonCooldown)
 	})
 	t.Run("a fact holds while any success remains", func(t *testing.T) {
-		p := begin(t, rules.Rules{}, undoable("a", rules.Rules{StartConstraint: true, RequiredBeforeExit: true}), b)
+		p := begin(t, runtime.Rules{}, undoable("a", runtime.Rules{StartConstraint: true, RequiredBeforeExit: true}), b)
 		id := p.ok("a")
 		p.ok("a")
 		p.undo(id)
@@ -228,7 +229,7 @@ func TestUndo(t *testing.T) {
 		p.state(rules.RunRunning)
 	})
 	t.Run("once, of a call that may have had an effect", func(t *testing.T) {
-		p := begin(t, rules.Rules{}, a, undoable("d", rules.Rules{}))
+		p := begin(t, runtime.Rules{}, a, undoable("d", runtime.Rules{}))
 		id := p.ok("d")
 		p.undo(id)
 		for _, id := range []string{id, p.fails("d"), p.admit("d"), "none"} {
@@ -241,10 +242,10 @@ func TestUndo(t *testing.T) {
 }
 
 func TestUndoAndRuns(t *testing.T) {
-	a := undoable("a", rules.Rules{Cooldown: time.Second, RequiredBeforeExit: true})
-	b := tool("b", rules.Rules{RequiresPreceding: []string{"a"}})
+	a := undoable("a", runtime.Rules{Cooldown: time.Second, RequiredBeforeExit: true})
+	b := tool("b", runtime.Rules{RequiresPreceding: []string{"a"}})
 	t.Run("of a closed run takes nothing from the next", func(t *testing.T) {
-		p := begin(t, rules.Rules{}, a, b)
+		p := begin(t, runtime.Rules{}, a, b)
 		id := p.ok("a")
 		p.rerun()
 		p.wait(time.Second)
@@ -253,7 +254,7 @@ func TestUndoAndRuns(t *testing.T) {
 		p.ok("b")
 	})
 	t.Run("of an exit tool ends the clean-up, but never revives a run", func(t *testing.T) {
-		p := begin(t, rules.Rules{}, undoable("exit", rules.Rules{ExitLoop: true}), a)
+		p := begin(t, runtime.Rules{}, undoable("exit", runtime.Rules{ExitLoop: true}), a)
 		id := p.ok("exit")
 		p.state(rules.RunCleanup, "a")
 		p.undo(id)

@@ -6,13 +6,14 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/rules"
 )
 
 // SEMANTICS 4.11.1
 func TestStartConstraint(t *testing.T) {
-	one, two := tool("one", rules.Rules{StartConstraint: true}), tool("two", rules.Rules{StartConstraint: true})
-	p := begin(t, rules.Rules{}, one, tool("work", rules.Rules{}), two)
+	one, two := tool("one", runtime.Rules{StartConstraint: true}), tool("two", runtime.Rules{StartConstraint: true})
+	p := begin(t, runtime.Rules{}, one, tool("work", runtime.Rules{}), two)
 	require.Equal(t, []string{"one", "two"}, p.refused("work", rules.ReasonStartConstraint).Missing)
 	p.ok("two") // any order
 	require.Equal(t, []string{"one"}, p.refused("work", rules.ReasonStartConstraint).Missing)
@@ -31,10 +32,10 @@ func TestStartConstraint(t *testing.T) {
 
 // SEMANTICS 1.2.1, 4.1.1, 4.12.1, 4.12.2
 func TestRequiresPreceding(t *testing.T) {
-	all := tool("all", rules.Rules{RequiresPreceding: []string{"b", "a"}})
-	either := tool("any", rules.Rules{RequiresPreceding: []string{"b", "a"}, AnyPreceding: true})
+	all := tool("all", runtime.Rules{RequiresPreceding: []string{"b", "a"}})
+	either := tool("any", runtime.Rules{RequiresPreceding: []string{"b", "a"}, AnyPreceding: true})
 	begin2 := func(t *testing.T) *play {
-		return begin(t, rules.Rules{}, tool("a", rules.Rules{}), tool("b", rules.Rules{}), all, either)
+		return begin(t, runtime.Rules{}, tool("a", runtime.Rules{}), tool("b", runtime.Rules{}), all, either)
 	}
 	t.Run("all of the list", func(t *testing.T) {
 		p := begin2(t)
@@ -73,7 +74,7 @@ func TestRequiresPreceding(t *testing.T) {
 
 // SEMANTICS 4.13.1, 4.13.2
 func TestMustPrecede(t *testing.T) {
-	p := begin(t, rules.Rules{}, tool("plan", rules.Rules{MustPrecede: []string{"x", "y"}}), tool("x", rules.Rules{}), tool("y", rules.Rules{}))
+	p := begin(t, runtime.Rules{}, tool("plan", runtime.Rules{MustPrecede: []string{"x", "y"}}), tool("x", runtime.Rules{}), tool("y", runtime.Rules{}))
 	p.ok("plan")
 	p.fails("x")
 	p.runs("x", rules.StatusTimeout)
@@ -90,13 +91,13 @@ func TestMustPrecede(t *testing.T) {
 
 // SEMANTICS 4.14.1, 4.14.2, 4.14.3, 4.14.6, 4.14.7
 func TestRequiredBeforeExit(t *testing.T) {
-	exit := tool("exit", rules.Rules{ExitLoop: true})
-	prep := tool("prep", rules.Rules{})
-	save := tool("save", rules.Rules{RequiredBeforeExit: true, RequiresPreceding: []string{"prep"}})
-	tidy := tool("tidy", rules.Rules{RequiredBeforeExit: true})
-	work := tool("work", rules.Rules{})
+	exit := tool("exit", runtime.Rules{ExitLoop: true})
+	prep := tool("prep", runtime.Rules{})
+	save := tool("save", runtime.Rules{RequiredBeforeExit: true, RequiresPreceding: []string{"prep"}})
+	tidy := tool("tidy", runtime.Rules{RequiredBeforeExit: true})
+	work := tool("work", runtime.Rules{})
 	t.Run("nothing open: finished", func(t *testing.T) {
-		p := begin(t, rules.Rules{}, exit, work)
+		p := begin(t, runtime.Rules{}, exit, work)
 		p.fails("exit") // a failed exit tool does not exit
 		p.runs("exit", rules.StatusTimeout)
 		p.state(rules.RunRunning)
@@ -105,7 +106,7 @@ func TestRequiredBeforeExit(t *testing.T) {
 		p.refused("work", rules.ReasonRunFinished)
 	})
 	t.Run("clean-up: only what is open and its prerequisites", func(t *testing.T) {
-		p := begin(t, rules.Rules{}, exit, tidy, prep, save, work)
+		p := begin(t, runtime.Rules{}, exit, tidy, prep, save, work)
 		p.ok("exit")
 		p.state(rules.RunCleanup, "tidy", "save")
 		require.Equal(t, []string{"tidy", "save"}, p.refused("work", rules.ReasonExiting).PendingExit)
@@ -121,19 +122,19 @@ func TestRequiredBeforeExit(t *testing.T) {
 		p.refused("prep", rules.ReasonRunFinished)
 	})
 	t.Run("met before", func(t *testing.T) {
-		p := begin(t, rules.Rules{}, exit, tidy)
+		p := begin(t, runtime.Rules{}, exit, tidy)
 		p.ok("tidy")
 		p.ok("exit")
 		p.state(rules.RunFinished)
 	})
 	t.Run("any principal meets it", func(t *testing.T) {
-		p := begin(t, rules.Rules{}, exit, tidy)
+		p := begin(t, runtime.Rules{}, exit, tidy)
 		p.as("other")(func() { p.ok("tidy") })
 		p.ok("exit")
 		p.state(rules.RunFinished)
 	})
 	t.Run("a start tool that all wait for may still run", func(t *testing.T) {
-		p := begin(t, rules.Rules{}, tool("init", rules.Rules{StartConstraint: true, ExitLoop: true}), tool("log", rules.Rules{StartConstraint: true}), tidy)
+		p := begin(t, runtime.Rules{}, tool("init", runtime.Rules{StartConstraint: true, ExitLoop: true}), tool("log", runtime.Rules{StartConstraint: true}), tidy)
 		p.ok("init")
 		p.refused("init", rules.ReasonExiting)
 		p.ok("log")
@@ -145,15 +146,15 @@ func TestRequiredBeforeExit(t *testing.T) {
 
 // SEMANTICS 4.15.1, 4.15.2
 func TestModelStops(t *testing.T) {
-	tidy := tool("tidy", rules.Rules{RequiredBeforeExit: true})
+	tidy := tool("tidy", runtime.Rules{RequiredBeforeExit: true})
 	t.Run("nothing open", func(t *testing.T) {
-		p := begin(t, rules.Rules{}, tool("work", rules.Rules{}))
+		p := begin(t, runtime.Rules{}, tool("work", runtime.Rules{}))
 		p.stop()
 		p.state(rules.RunFinished)
 		p.refused("work", rules.ReasonRunFinished)
 	})
 	t.Run("two reminders, then incomplete", func(t *testing.T) {
-		p := begin(t, rules.Rules{}, tidy)
+		p := begin(t, runtime.Rules{}, tidy)
 		for n := range 2 {
 			p.stop()
 			p.state(rules.RunRunning, "tidy")
@@ -177,7 +178,7 @@ func TestModelStops(t *testing.T) {
 		}
 	})
 	t.Run("a reminder helps", func(t *testing.T) {
-		p := begin(t, rules.Rules{}, tidy)
+		p := begin(t, runtime.Rules{}, tidy)
 		p.stop()
 		p.ok("tidy")
 		p.stop()
@@ -187,9 +188,9 @@ func TestModelStops(t *testing.T) {
 
 // SEMANTICS 4.15.3
 func TestModelStopsLate(t *testing.T) {
-	tidy := tool("tidy", rules.Rules{RequiredBeforeExit: true})
+	tidy := tool("tidy", runtime.Rules{RequiredBeforeExit: true})
 	t.Run("while a request is pending the run waits and no reminder counts", func(t *testing.T) {
-		p := begin(t, rules.Rules{}, tidy, tool("exit", rules.Rules{ExitLoop: true}))
+		p := begin(t, runtime.Rules{}, tidy, tool("exit", runtime.Rules{ExitLoop: true}))
 		exit := p.admit("exit")
 		c := p.ask("tidy")
 		for range 5 {
@@ -211,7 +212,7 @@ func TestModelStopsLate(t *testing.T) {
 		p.state(rules.RunFinished)
 	})
 	t.Run("in clean-up too", func(t *testing.T) {
-		p := begin(t, rules.Rules{}, tidy, tool("exit", rules.Rules{ExitLoop: true}))
+		p := begin(t, runtime.Rules{}, tidy, tool("exit", runtime.Rules{ExitLoop: true}))
 		p.ok("exit")
 		for range 3 {
 			p.state(rules.RunCleanup, "tidy")
@@ -223,8 +224,8 @@ func TestModelStopsLate(t *testing.T) {
 
 // SEMANTICS 3.1.1, 4.16.1
 func TestAllowedOperations(t *testing.T) {
-	git := tool("git", rules.Rules{AllowedOperations: &rules.AllowedOperations{Arg: "op", Values: []string{"log", ""}}})
-	p := begin(t, rules.Rules{}, git, tool("work", rules.Rules{}))
+	git := tool("git", runtime.Rules{AllowedOperations: &runtime.AllowedOperations{Arg: "op", Values: []string{"log", ""}}})
+	p := begin(t, runtime.Rules{}, git, tool("work", runtime.Rules{}))
 	require.Equal(t, "op", p.engine.Wants("git").Operation)
 	require.Equal(t, []string{"log", ""}, p.refused("git", rules.ReasonOperationNotAllowed).Allowed)
 	op := func(value string) func(c *rules.Call) {
@@ -239,14 +240,14 @@ func TestAllowedOperations(t *testing.T) {
 
 // SEMANTICS 3.2.1, 3.2.2, 3.2.3
 func TestOrderOfReasons(t *testing.T) {
-	p := begin(t, rules.Rules{MaxCalls: 3},
-		tool("init", rules.Rules{StartConstraint: true}), tool("late", rules.Rules{StartConstraint: true}),
-		tool("rival", rules.Rules{StartConstraint: true, ExclusiveGroups: []string{"g"}}),
-		undoable("b", rules.Rules{
+	p := begin(t, runtime.Rules{MaxCalls: 3},
+		tool("init", runtime.Rules{StartConstraint: true}), tool("late", runtime.Rules{StartConstraint: true}),
+		tool("rival", runtime.Rules{StartConstraint: true, ExclusiveGroups: []string{"g"}}),
+		undoable("b", runtime.Rules{
 			StartConstraint: true, MustPrecede: []string{"init"}, ExclusiveGroups: []string{"h"}, MaxCalls: 1, Cooldown: time.Minute,
 		}),
 		rules.Tool{
-			Name: "all", Dedupe: rules.Dedupe{Mode: rules.DedupeAlways}, Rules: rules.Rules{
+			Name: "all", Dedupe: runtime.Dedupe{Mode: runtime.DedupeAlways}, Rules: runtime.Rules{
 				RequiresPreceding: []string{"late"}, MustPrecede: []string{"init"}, ExclusiveGroups: []string{"g"}, Cooldown: time.Minute,
 			},
 		})
@@ -262,7 +263,7 @@ func TestOrderOfReasons(t *testing.T) {
 
 // SEMANTICS 4.15.3, 4.20.4
 func TestRunWaits(t *testing.T) {
-	p := begin(t, rules.Rules{}, undoable("a", rules.Rules{RequiredBeforeExit: true}), tool("exit", rules.Rules{ExitLoop: true}))
+	p := begin(t, runtime.Rules{}, undoable("a", runtime.Rules{RequiredBeforeExit: true}), tool("exit", runtime.Rules{ExitLoop: true}))
 	first, second := p.ask("a"), p.ask("a")
 	p.state(rules.RunWaiting, "a")
 	p.took(p.s.Release(0, first.ID))
@@ -279,7 +280,7 @@ func TestRunWaits(t *testing.T) {
 }
 
 func TestCloseRunForgetsWhatNeverStarted(t *testing.T) {
-	p := begin(t, rules.Rules{}, tool("a", rules.Rules{}))
+	p := begin(t, runtime.Rules{}, tool("a", runtime.Rules{}))
 	id := p.admit("a")
 	p.rerun()
 	_, err := p.s.Commit(0, id)

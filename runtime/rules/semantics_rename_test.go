@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/rules"
 )
 
@@ -37,7 +38,7 @@ func (p *play) become(restored bool, tools ...rules.Tool) {
 //
 // SEMANTICS 1.5.3
 func TestRenamedTools(t *testing.T) {
-	other := tool("other", rules.Rules{})
+	other := tool("other", runtime.Rules{})
 	for name, c := range map[string]struct {
 		was   rules.Tool // send
 		also  rules.Tool // the other one
@@ -45,7 +46,7 @@ func TestRenamedTools(t *testing.T) {
 		after func(p *play, name string) // name names the tool now
 	}{
 		"count": {
-			was: tool("send", rules.Rules{MaxCalls: 2}), also: other,
+			was: tool("send", runtime.Rules{MaxCalls: 2}), also: other,
 			do: func(p *play) { p.ok("send") },
 			after: func(p *play, name string) {
 				assert.Equal(p, rules.ToolFacts{Used: 1, Successes: 1}, p.s.Facts("r", "", "agent", name))
@@ -54,7 +55,7 @@ func TestRenamedTools(t *testing.T) {
 			},
 		},
 		"count of a call that waits": {
-			was: tool("send", rules.Rules{MaxCalls: 1}), also: other,
+			was: tool("send", runtime.Rules{MaxCalls: 1}), also: other,
 			do: func(p *play) { p.ask("send") },
 			after: func(p *play, name string) {
 				p.refused(name, rules.ReasonMaxCalls)
@@ -63,7 +64,7 @@ func TestRenamedTools(t *testing.T) {
 			},
 		},
 		"call that waits": {
-			was: tool("send", rules.Rules{MaxCalls: 1, ExclusiveGroups: []string{"g"}}), also: tool("other", rules.Rules{ExclusiveGroups: []string{"g"}}),
+			was: tool("send", runtime.Rules{MaxCalls: 1, ExclusiveGroups: []string{"g"}}), also: tool("other", runtime.Rules{ExclusiveGroups: []string{"g"}}),
 			do: func(p *play) { p.ask("send") },
 			after: func(p *play, name string) {
 				c := p.like
@@ -76,7 +77,7 @@ func TestRenamedTools(t *testing.T) {
 			},
 		},
 		"cooldown": {
-			was: tool("send", rules.Rules{Cooldown: 10}), also: other,
+			was: tool("send", runtime.Rules{Cooldown: 10}), also: other,
 			do: func(p *play) { p.ok("send"); p.wait(4) },
 			after: func(p *play, name string) {
 				assert.Equal(p, time.Duration(6), p.refused(name, rules.ReasonCooldown).RetryAfter)
@@ -85,7 +86,7 @@ func TestRenamedTools(t *testing.T) {
 			},
 		},
 		"cooldown of a running call": {
-			was: tool("send", rules.Rules{Cooldown: 10}), also: other,
+			was: tool("send", runtime.Rules{Cooldown: 10}), also: other,
 			do: func(p *play) { p.commit(p.admit("send")) },
 			after: func(p *play, name string) {
 				assert.True(p, p.refused(name, rules.ReasonCooldown).Running)
@@ -95,7 +96,7 @@ func TestRenamedTools(t *testing.T) {
 			},
 		},
 		"dedupe": {
-			was: rules.Tool{Name: "send", Dedupe: rules.Dedupe{Mode: rules.DedupeWindow, Window: 10}}, also: other,
+			was: rules.Tool{Name: "send", Dedupe: runtime.Dedupe{Mode: runtime.DedupeWindow, Window: 10}}, also: other,
 			do: func(p *play) { p.ok("send", 7); p.wait(4) },
 			after: func(p *play, name string) {
 				p.duplicate("c1", name, 7)
@@ -104,7 +105,7 @@ func TestRenamedTools(t *testing.T) {
 			},
 		},
 		"dedupe of the session": {
-			was: rules.Tool{Name: "send", Dedupe: rules.Dedupe{Mode: rules.DedupeAlways}}, also: other,
+			was: rules.Tool{Name: "send", Dedupe: runtime.Dedupe{Mode: runtime.DedupeAlways}}, also: other,
 			do:    func(p *play) { p.ok("send", 7); p.rerun() },
 			after: func(p *play, name string) { p.duplicate("c1", name, 7) },
 		},
@@ -116,11 +117,11 @@ func TestRenamedTools(t *testing.T) {
 				c := p.call(name, 6, 8)
 				assert.Equal(p, rules.ReasonIdempotencyConflict, p.s.Check(p.now, &c).Primary().Reason)
 				way := p.s.Unblock(p.now, &c)
-				assert.Equal(p, []rules.Step{{Kind: rules.StepWait, For: 6}}, way.Steps)
+				assert.Equal(p, []runtime.Step{{Kind: runtime.StepWait, For: 6}}, way.Steps)
 			},
 		},
 		"exclusive group": {
-			was: tool("send", rules.Rules{ExclusiveGroups: []string{"g"}}), also: tool("other", rules.Rules{ExclusiveGroups: []string{"g"}}),
+			was: tool("send", runtime.Rules{ExclusiveGroups: []string{"g"}}), also: tool("other", runtime.Rules{ExclusiveGroups: []string{"g"}}),
 			do: func(p *play) { p.ok("send") },
 			after: func(p *play, name string) {
 				assert.Equal(p, "post", p.refused("other", rules.ReasonExclusiveGroup).HeldBy, "it is named as it is called now")
@@ -128,12 +129,12 @@ func TestRenamedTools(t *testing.T) {
 			},
 		},
 		"prerequisite": {
-			was: tool("send", rules.Rules{}), also: tool("other", rules.Rules{RequiresPreceding: []string{"send"}}),
+			was: tool("send", runtime.Rules{}), also: tool("other", runtime.Rules{RequiresPreceding: []string{"send"}}),
 			do:    func(p *play) { p.ok("send") },
 			after: func(p *play, _ string) { p.ok("other") },
 		},
 		"prerequisite that was undone": {
-			was: undoable("send", rules.Rules{}), also: tool("other", rules.Rules{RequiresPreceding: []string{"send"}}),
+			was: undoable("send", runtime.Rules{}), also: tool("other", runtime.Rules{RequiresPreceding: []string{"send"}}),
 			do: func(p *play) { p.ok("send") },
 			after: func(p *play, name string) {
 				p.undo("c1")
@@ -143,14 +144,14 @@ func TestRenamedTools(t *testing.T) {
 			},
 		},
 		"order": {
-			was: tool("send", rules.Rules{}), also: tool("other", rules.Rules{MustPrecede: []string{"send"}}),
+			was: tool("send", runtime.Rules{}), also: tool("other", runtime.Rules{MustPrecede: []string{"send"}}),
 			do: func(p *play) { p.ok("send") },
 			after: func(p *play, _ string) {
 				assert.Equal(p, []string{"post"}, p.refused("other", rules.ReasonOrderViolation).Already)
 			},
 		},
 		"start": {
-			was: undoable("send", rules.Rules{StartConstraint: true}), also: other,
+			was: undoable("send", runtime.Rules{StartConstraint: true}), also: other,
 			do: func(p *play) { p.ok("send") },
 			after: func(p *play, name string) {
 				p.ok("other")
@@ -161,7 +162,7 @@ func TestRenamedTools(t *testing.T) {
 			},
 		},
 		"requirement before the exit": {
-			was: tool("send", rules.Rules{RequiredBeforeExit: true}), also: tool("other", rules.Rules{ExitLoop: true}),
+			was: tool("send", runtime.Rules{RequiredBeforeExit: true}), also: tool("other", runtime.Rules{ExitLoop: true}),
 			do: func(p *play) { p.ok("send") },
 			after: func(p *play, _ string) {
 				p.state(rules.RunRunning)
@@ -170,7 +171,7 @@ func TestRenamedTools(t *testing.T) {
 			},
 		},
 		"clean-up": {
-			was: tool("send", rules.Rules{RequiredBeforeExit: true}), also: tool("other", rules.Rules{ExitLoop: true}),
+			was: tool("send", runtime.Rules{RequiredBeforeExit: true}), also: tool("other", runtime.Rules{ExitLoop: true}),
 			do: func(p *play) { p.ok("other") },
 			after: func(p *play, name string) {
 				p.state(rules.RunCleanup, "post")
@@ -184,7 +185,7 @@ func TestRenamedTools(t *testing.T) {
 		for _, restored := range []bool{false, true} {
 			for _, by := range []string{"post", "mail", "send"} {
 				t.Run(name, func(t *testing.T) {
-					p := begin(t, rules.Rules{}, c.was, c.also)
+					p := begin(t, runtime.Rules{}, c.was, c.also)
 					c.do(p)
 					now, also := c.was, c.also
 					now.Name, now.Former = "post", []string{"send", "mail"}
@@ -207,10 +208,10 @@ func TestRenamedTools(t *testing.T) {
 // SEMANTICS 1.5.3, 6.5.1
 func TestSnapshotsNameRecordedTools(t *testing.T) {
 	for _, restored := range []bool{false, true} {
-		once := rules.Rules{MaxCalls: 1}
-		p := begin(t, rules.Rules{}, tool("send", rules.Rules{MaxCalls: 2}))
+		once := runtime.Rules{MaxCalls: 1}
+		p := begin(t, runtime.Rules{}, tool("send", runtime.Rules{MaxCalls: 2}))
 		p.ok("send")
-		p.become(restored, rules.Tool{Name: "post", Former: []string{"send"}, Rules: rules.Rules{MaxCalls: 2}})
+		p.become(restored, rules.Tool{Name: "post", Former: []string{"send"}, Rules: runtime.Rules{MaxCalls: 2}})
 		p.ok("post")
 		of := p.s.Snapshot()
 		assert.Equal(t, []rules.Slots{{Principal: "agent", Tool: "post", Used: 1}, {Principal: "agent", Tool: "send", Used: 1}}, of.Runs[0].Slots)
@@ -228,7 +229,7 @@ func TestSnapshotsNameRecordedTools(t *testing.T) {
 //
 // SEMANTICS 1.5.4
 func TestEarlierDigests(t *testing.T) {
-	p := begin(t, rules.Rules{}, rules.Tool{Name: "send", Dedupe: rules.Dedupe{Mode: rules.DedupeAlways}, Idempotency: &rules.Idempotency{Window: 10}})
+	p := begin(t, runtime.Rules{}, rules.Tool{Name: "send", Dedupe: runtime.Dedupe{Mode: runtime.DedupeAlways}, Idempotency: &rules.Idempotency{Window: 10}})
 	p.ok("send", 1, 2)
 	c := p.call("send", 3, 4)
 	require.True(t, p.s.Check(p.now, &c).Admitted())

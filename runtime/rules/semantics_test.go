@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/rules"
 )
 
@@ -14,36 +15,36 @@ import (
 
 // SEMANTICS 4.1.2, 4.1.3, 4.2.1, 4.2.2, 4.2.3, 4.2.4
 func TestMaxCalls(t *testing.T) {
-	limited := tool("api", rules.Rules{MaxCalls: 2})
+	limited := tool("api", runtime.Rules{MaxCalls: 2})
 	t.Run("n invocations, n+1 refused", func(t *testing.T) {
-		p := begin(t, rules.Rules{}, limited)
+		p := begin(t, runtime.Rules{}, limited)
 		p.ok("api")
 		p.ok("api")
 		v := p.refused("api", rules.ReasonMaxCalls)
 		require.Equal(t, rules.Violation{Reason: rules.ReasonMaxCalls, Max: 2, Used: 2}, v)
 	})
 	t.Run("slot reserved at admission", func(t *testing.T) {
-		p := begin(t, rules.Rules{}, limited)
+		p := begin(t, runtime.Rules{}, limited)
 		p.admit("api")
 		p.admit("api")
 		require.Equal(t, 2, p.used("api"))
 		p.refused("api", rules.ReasonMaxCalls)
 	})
 	t.Run("failures and timeouts count", func(t *testing.T) {
-		p := begin(t, rules.Rules{}, limited)
+		p := begin(t, runtime.Rules{}, limited)
 		p.fails("api")
 		p.runs("api", rules.StatusTimeout)
 		p.refused("api", rules.ReasonMaxCalls)
 	})
 	t.Run("released when it never starts", func(t *testing.T) {
-		p := begin(t, rules.Rules{MaxCalls: 2}, limited)
+		p := begin(t, runtime.Rules{MaxCalls: 2}, limited)
 		p.admit("api")
 		p.took(p.s.Release(0, p.admit("api")))
 		require.Equal(t, 1, p.used("api"))
 		p.admit("api")
 	})
 	t.Run("a call that was not let go is released, one that has ended is not", func(t *testing.T) {
-		p := begin(t, rules.Rules{}, limited)
+		p := begin(t, runtime.Rules{}, limited)
 		id := p.admit("api")
 		p.commit(id)
 		p.took(p.s.Release(0, id))
@@ -60,14 +61,14 @@ func TestMaxCalls(t *testing.T) {
 // SEMANTICS 1.1.2, 1.2.1, 3.2.3, 4.2.5, 4.2.6, 4.5.1
 func TestMaxCallsScope(t *testing.T) {
 	t.Run("* is one counter shared by all tools", func(t *testing.T) {
-		p := begin(t, rules.Rules{MaxCalls: 2}, tool("a", rules.Rules{}), tool("b", rules.Rules{}))
+		p := begin(t, runtime.Rules{MaxCalls: 2}, tool("a", runtime.Rules{}), tool("b", runtime.Rules{}))
 		p.ok("a")
 		p.fails("b")
 		v := p.refused("a", rules.ReasonMaxCalls)
 		require.Equal(t, rules.Violation{Reason: rules.ReasonMaxCalls, Max: 2, Used: 2, Shared: true}, v)
 	})
 	t.Run("each makes it per tool", func(t *testing.T) {
-		p := begin(t, rules.Rules{MaxCalls: 2, MaxCallsEach: true}, tool("a", rules.Rules{MaxCalls: 1}), tool("b", rules.Rules{MaxCalls: 3}))
+		p := begin(t, runtime.Rules{MaxCalls: 2, MaxCallsEach: true}, tool("a", runtime.Rules{MaxCalls: 1}), tool("b", runtime.Rules{MaxCalls: 3}))
 		p.ok("a")
 		p.ok("b")
 		p.ok("b")
@@ -75,12 +76,12 @@ func TestMaxCallsScope(t *testing.T) {
 		require.Equal(t, 2, p.refused("b", rules.ReasonMaxCalls).Max)
 	})
 	t.Run("own limit and shared limit are one reason", func(t *testing.T) {
-		p := begin(t, rules.Rules{MaxCalls: 1}, tool("a", rules.Rules{MaxCalls: 1}))
+		p := begin(t, runtime.Rules{MaxCalls: 1}, tool("a", runtime.Rules{MaxCalls: 1}))
 		p.ok("a")
 		require.False(t, p.refused("a", rules.ReasonMaxCalls).Shared)
 	})
 	t.Run("counted by run and principal", func(t *testing.T) {
-		p := begin(t, rules.Rules{}, tool("a", rules.Rules{MaxCalls: 1}))
+		p := begin(t, runtime.Rules{}, tool("a", runtime.Rules{MaxCalls: 1}))
 		p.ok("a")
 		p.as("other")(func() { p.ok("a") })
 		p.refused("a", rules.ReasonMaxCalls)
@@ -88,9 +89,9 @@ func TestMaxCallsScope(t *testing.T) {
 		p.ok("a")
 	})
 	t.Run("refused and duplicate calls use up nothing", func(t *testing.T) {
-		a := tool("a", rules.Rules{MaxCalls: 2, RequiresPreceding: []string{"b"}, ExclusiveGroups: []string{"g"}, Cooldown: time.Second})
-		a.Dedupe = rules.Dedupe{Mode: rules.DedupeAlways}
-		p := begin(t, rules.Rules{}, a, tool("b", rules.Rules{ExclusiveGroups: []string{"h"}}), tool("c", rules.Rules{ExclusiveGroups: []string{"g"}}))
+		a := tool("a", runtime.Rules{MaxCalls: 2, RequiresPreceding: []string{"b"}, ExclusiveGroups: []string{"g"}, Cooldown: time.Second})
+		a.Dedupe = runtime.Dedupe{Mode: runtime.DedupeAlways}
+		p := begin(t, runtime.Rules{}, a, tool("b", runtime.Rules{ExclusiveGroups: []string{"h"}}), tool("c", runtime.Rules{ExclusiveGroups: []string{"g"}}))
 		before := p.s.Version()
 		p.refused("a", rules.ReasonPrerequisiteMissing)
 		require.Equal(t, before, p.s.Version())
@@ -106,8 +107,8 @@ func TestMaxCallsScope(t *testing.T) {
 // SEMANTICS 1.2.3, 4.21.3, 4.21.4
 func TestAgentsShareTheBudget(t *testing.T) {
 	child := func(c *rules.Call) { c.Agent = "child" }
-	p := begin(t, rules.Rules{MaxCalls: 4}, tool("a", rules.Rules{MaxCalls: 1}),
-		tool("b", rules.Rules{RequiresPreceding: []string{"a"}, ExclusiveGroups: []string{"g"}}), tool("c", rules.Rules{ExclusiveGroups: []string{"g"}}))
+	p := begin(t, runtime.Rules{MaxCalls: 4}, tool("a", runtime.Rules{MaxCalls: 1}),
+		tool("b", runtime.Rules{RequiresPreceding: []string{"a"}, ExclusiveGroups: []string{"g"}}), tool("c", runtime.Rules{ExclusiveGroups: []string{"g"}}))
 	p.ok("a")
 	p.with(child)(func() {
 		require.Zero(t, p.used("a"))
@@ -123,7 +124,7 @@ func TestAgentsShareTheBudget(t *testing.T) {
 // SEMANTICS 1.2.3
 func TestPrincipalsHaveTheirOwnBudget(t *testing.T) {
 	other := func(c *rules.Call) { c.Principal = "other" }
-	p := begin(t, rules.Rules{MaxCalls: 2}, tool("a", rules.Rules{}), tool("b", rules.Rules{}))
+	p := begin(t, runtime.Rules{MaxCalls: 2}, tool("a", runtime.Rules{}), tool("b", runtime.Rules{}))
 	p.ok("a")
 	p.ok("b")
 	require.True(t, p.refused("a", rules.ReasonMaxCalls).Shared)
@@ -132,9 +133,9 @@ func TestPrincipalsHaveTheirOwnBudget(t *testing.T) {
 
 // SEMANTICS 4.6.1, 4.6.2, 4.6.3
 func TestPendingCalls(t *testing.T) {
-	a := tool("a", rules.Rules{MaxCalls: 1, ExclusiveGroups: []string{"g"}})
+	a := tool("a", runtime.Rules{MaxCalls: 1, ExclusiveGroups: []string{"g"}})
 	t.Run("hold slot and group", func(t *testing.T) {
-		p := begin(t, rules.Rules{}, a, tool("b", rules.Rules{ExclusiveGroups: []string{"g"}}))
+		p := begin(t, runtime.Rules{}, a, tool("b", runtime.Rules{ExclusiveGroups: []string{"g"}}))
 		c := p.ask("a")
 		p.refused("a", rules.ReasonMaxCalls)
 		require.Equal(t, "a", p.refused("b", rules.ReasonExclusiveGroup).HeldBy)
@@ -142,15 +143,15 @@ func TestPendingCalls(t *testing.T) {
 		p.ok("b")
 	})
 	t.Run("hold a slot that all tools share", func(t *testing.T) {
-		p := begin(t, rules.Rules{MaxCalls: 1}, a, tool("b", rules.Rules{}))
+		p := begin(t, runtime.Rules{MaxCalls: 1}, a, tool("b", runtime.Rules{}))
 		c := p.ask("a")
 		p.refused("b", rules.ReasonMaxCalls)
 		p.took(p.s.Release(0, c.ID))
 		p.ok("b")
 	})
 	t.Run("count for dedupe", func(t *testing.T) {
-		d := rules.Tool{Name: "d", Dedupe: rules.Dedupe{Mode: rules.DedupeWindow, Window: time.Second}}
-		p := begin(t, rules.Rules{}, d)
+		d := rules.Tool{Name: "d", Dedupe: runtime.Dedupe{Mode: runtime.DedupeWindow, Window: time.Second}}
+		p := begin(t, runtime.Rules{}, d)
 		c := p.ask("d", 1)
 		p.wait(time.Hour)
 		p.pending(c.ID, "d", 1)
@@ -158,7 +159,7 @@ func TestPendingCalls(t *testing.T) {
 		p.ok("d", 1)
 	})
 	t.Run("cooldown is taken when the handler is about to start", func(t *testing.T) {
-		p := begin(t, rules.Rules{}, tool("a", rules.Rules{Cooldown: time.Second}))
+		p := begin(t, runtime.Rules{}, tool("a", runtime.Rules{Cooldown: time.Second}))
 		c, d := p.ask("a"), p.ask("a")
 		v, _ := p.s.Resume(0, &c)
 		require.True(t, v.Admitted())
@@ -173,7 +174,7 @@ func TestPendingCalls(t *testing.T) {
 // earlier one.
 // SEMANTICS 4.5.1
 func TestDuplicateOfAnEditUsesUpNothing(t *testing.T) {
-	p := begin(t, rules.Rules{}, rules.Tool{Name: "d", Dedupe: rules.Dedupe{Mode: rules.DedupeAlways}})
+	p := begin(t, runtime.Rules{}, rules.Tool{Name: "d", Dedupe: runtime.Dedupe{Mode: runtime.DedupeAlways}})
 	earlier := p.ok("d", 1)
 	c := p.ask("d", 2)
 	c.Args = p.call("d", 1).Args
@@ -187,11 +188,11 @@ func TestDuplicateOfAnEditUsesUpNothing(t *testing.T) {
 
 // SEMANTICS 3.3.2, 3.3.3
 func TestPendingCallsAreJudgedAgain(t *testing.T) {
-	a := tool("a", rules.Rules{MaxCalls: 1, ExclusiveGroups: []string{"g"}})
+	a := tool("a", runtime.Rules{MaxCalls: 1, ExclusiveGroups: []string{"g"}})
 	t.Run("own reservation is left out afterwards", func(t *testing.T) {
 		a := a
-		a.Dedupe, a.Idempotency = rules.Dedupe{Mode: rules.DedupeAlways}, &rules.Idempotency{Window: time.Second}
-		p := begin(t, rules.Rules{MaxCalls: 1}, a)
+		a.Dedupe, a.Idempotency = runtime.Dedupe{Mode: runtime.DedupeAlways}, &rules.Idempotency{Window: time.Second}
+		p := begin(t, runtime.Rules{MaxCalls: 1}, a)
 		c := p.ask("a")
 		require.Equal(t, rules.Verdict{Answer: rules.Admitted}, p.s.Recheck(0, &c))
 		v, _ := p.s.Resume(0, &c)
@@ -199,7 +200,7 @@ func TestPendingCallsAreJudgedAgain(t *testing.T) {
 		require.Equal(t, 1, p.used("a"))
 	})
 	t.Run("everything is checked again", func(t *testing.T) {
-		p := begin(t, rules.Rules{}, tool("a", rules.Rules{MustPrecede: []string{"b"}}), tool("b", rules.Rules{ExitLoop: true}))
+		p := begin(t, runtime.Rules{}, tool("a", runtime.Rules{MustPrecede: []string{"b"}}), tool("b", runtime.Rules{ExitLoop: true}))
 		exit := p.admit("b")
 		c := p.ask("a")
 		p.commit(exit)
@@ -209,14 +210,14 @@ func TestPendingCallsAreJudgedAgain(t *testing.T) {
 		require.Equal(t, 1, p.used("a"), "refused, but not released yet")
 	})
 	t.Run("the rules too", func(t *testing.T) {
-		p := begin(t, rules.Rules{}, tool("a", rules.Rules{MustPrecede: []string{"b"}}), tool("b", rules.Rules{}))
+		p := begin(t, runtime.Rules{}, tool("a", runtime.Rules{MustPrecede: []string{"b"}}), tool("b", runtime.Rules{}))
 		c := p.ask("a")
 		p.ok("b")
 		v, _ := p.s.Resume(0, &c)
 		require.Equal(t, []rules.Reason{rules.ReasonOrderViolation}, v.Reasons())
 	})
 	t.Run("edited arguments count for dedupe", func(t *testing.T) {
-		p := begin(t, rules.Rules{}, rules.Tool{Name: "d", Dedupe: rules.Dedupe{Mode: rules.DedupeAlways}})
+		p := begin(t, runtime.Rules{}, rules.Tool{Name: "d", Dedupe: runtime.Dedupe{Mode: runtime.DedupeAlways}})
 		first := p.ok("d", 1)
 		c := p.ask("d", 2)
 		c.Args = digest(1)
@@ -229,7 +230,7 @@ func TestPendingCallsAreJudgedAgain(t *testing.T) {
 		p.ok("d", 2)
 	})
 	t.Run("closing the run ends them", func(t *testing.T) {
-		p := begin(t, rules.Rules{}, a)
+		p := begin(t, runtime.Rules{}, a)
 		c := p.ask("a")
 		dropped, _, err := p.s.CloseRun(0, "r")
 		require.NoError(t, err)
@@ -242,9 +243,9 @@ func TestPendingCallsAreJudgedAgain(t *testing.T) {
 
 // SEMANTICS 1.1.1, 1.2.2, 4.7.1, 4.7.2, 4.7.3, 4.7.4, 4.7.6
 func TestCooldown(t *testing.T) {
-	slow := tool("slow", rules.Rules{Cooldown: 10 * time.Second})
+	slow := tool("slow", runtime.Rules{Cooldown: 10 * time.Second})
 	t.Run("from the end, free at exactly end + d", func(t *testing.T) {
-		p := begin(t, rules.Rules{}, slow)
+		p := begin(t, runtime.Rules{}, slow)
 		id := p.admit("slow")
 		p.commit(id)
 		p.wait(5 * time.Second)
@@ -256,13 +257,13 @@ func TestCooldown(t *testing.T) {
 	})
 	for _, status := range []rules.Status{rules.StatusError, rules.StatusTimeout, rules.StatusUnknown} {
 		t.Run("whatever its status: "+status.String(), func(t *testing.T) {
-			p := begin(t, rules.Rules{}, slow)
+			p := begin(t, runtime.Rules{}, slow)
 			p.runs("slow", status)
 			p.refused("slow", rules.ReasonCooldown)
 		})
 	}
 	t.Run("a running invocation counts as cooling down", func(t *testing.T) {
-		p := begin(t, rules.Rules{}, slow)
+		p := begin(t, runtime.Rules{}, slow)
 		id := p.admit("slow")
 		want := rules.Violation{Reason: rules.ReasonCooldown, RetryAfter: 10 * time.Second, Running: true}
 		require.Equal(t, want, p.refused("slow", rules.ReasonCooldown))
@@ -271,12 +272,12 @@ func TestCooldown(t *testing.T) {
 		require.Equal(t, want, p.refused("slow", rules.ReasonCooldown))
 	})
 	t.Run("released when it never starts", func(t *testing.T) {
-		p := begin(t, rules.Rules{}, slow)
+		p := begin(t, runtime.Rules{}, slow)
 		p.took(p.s.Release(0, p.admit("slow")))
 		p.ok("slow")
 	})
 	t.Run("by session and principal, over runs", func(t *testing.T) {
-		p := begin(t, rules.Rules{}, slow)
+		p := begin(t, runtime.Rules{}, slow)
 		id := p.admit("slow")
 		p.commit(id)
 		p.rerun()
@@ -285,13 +286,13 @@ func TestCooldown(t *testing.T) {
 		p.as("other")(func() { p.ok("slow") })
 	})
 	t.Run("a reservation of a closed run is given back", func(t *testing.T) {
-		p := begin(t, rules.Rules{}, slow)
+		p := begin(t, runtime.Rules{}, slow)
 		p.admit("slow")
 		p.rerun()
 		p.ok("slow")
 	})
 	t.Run("of the set, for each tool by itself; the longer one holds", func(t *testing.T) {
-		p := begin(t, rules.Rules{Cooldown: time.Second, CooldownEach: true}, slow, tool("fast", rules.Rules{}))
+		p := begin(t, runtime.Rules{Cooldown: time.Second, CooldownEach: true}, slow, tool("fast", runtime.Rules{}))
 		p.ok("slow")
 		p.ok("fast")
 		p.wait(time.Second)

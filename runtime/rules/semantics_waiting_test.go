@@ -6,11 +6,12 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/rules"
 )
 
 // exits refuses a call of an exit tool, as a new one, and returns what refuses it and what would help.
-func (p *play) exits(tool string) (rules.Violation, []rules.Step) {
+func (p *play) exits(tool string) (rules.Violation, []runtime.Step) {
 	p.Helper()
 	c := p.call(tool)
 	v := p.s.Check(p.now, &c)
@@ -22,10 +23,10 @@ func (p *play) exits(tool string) (rules.Violation, []rules.Step) {
 //
 // SEMANTICS 4.14.9
 func TestExitWaits(t *testing.T) {
-	exit := tool("exit", rules.Rules{ExitLoop: true})
-	waits := func(id, tool string) rules.Step { return rules.Step{Kind: rules.StepWait, Call: id, Tool: tool} }
+	exit := tool("exit", runtime.Rules{ExitLoop: true})
+	waits := func(id, tool string) runtime.Step { return runtime.Step{Kind: runtime.StepWait, Call: id, Tool: tool} }
 	t.Run("until all are answered", func(t *testing.T) {
-		p := begin(t, rules.Rules{}, tool("pay", rules.Rules{}), exit)
+		p := begin(t, runtime.Rules{}, tool("pay", runtime.Rules{}), exit)
 		first := p.ask("pay")
 		p.as("other")(func() { p.ask("pay") })
 		p.with(func(c *rules.Call) { c.Agent = "child" })(func() { p.ask("pay") })
@@ -36,7 +37,7 @@ func TestExitWaits(t *testing.T) {
 		v, steps := p.exits("exit")
 		assert.Equal(t, []string{"c1", "c2", "c3"}, v.Waiting)
 		assert.Nil(t, v.Missing)
-		assert.Equal(t, []rules.Step{waits("c1", "pay"), waits("c2", "pay"), waits("c3", "pay")}, steps)
+		assert.Equal(t, []runtime.Step{waits("c1", "pay"), waits("c2", "pay"), waits("c3", "pay")}, steps)
 		assert.Equal(t, "wait until c1 (pay) is answered", steps[0].String())
 
 		answer, ev := p.s.Resume(0, &first)
@@ -50,7 +51,7 @@ func TestExitWaits(t *testing.T) {
 		p.state(rules.RunFinished)
 	})
 	t.Run("but not for itself", func(t *testing.T) {
-		p := begin(t, rules.Rules{}, tool("pay", rules.Rules{}), exit)
+		p := begin(t, runtime.Rules{}, tool("pay", runtime.Rules{}), exit)
 		c := p.ask("exit")
 		require.Equal(t, rules.Admitted, p.s.Recheck(0, &c).Answer)
 		p.ask("pay")
@@ -60,21 +61,21 @@ func TestExitWaits(t *testing.T) {
 		assert.Equal(t, []string{"c1", "c2"}, v2.Waiting, "for an equal call it does")
 	})
 	t.Run("beside what is missing", func(t *testing.T) {
-		p := begin(t, rules.Rules{}, tool("init", rules.Rules{}), tool("pay", rules.Rules{}), tool("exit", rules.Rules{ExitLoop: true, RequiresPreceding: []string{"init"}}))
+		p := begin(t, runtime.Rules{}, tool("init", runtime.Rules{}), tool("pay", runtime.Rules{}), tool("exit", runtime.Rules{ExitLoop: true, RequiresPreceding: []string{"init"}}))
 		p.ask("pay")
 		v, steps := p.exits("exit")
 		assert.Equal(t, []string{"init"}, v.Missing)
 		assert.Equal(t, []string{"c1"}, v.Waiting)
-		assert.ElementsMatch(t, []rules.Step{{Kind: rules.StepCall, Tool: "init"}, waits("c1", "pay")}, steps)
+		assert.ElementsMatch(t, []runtime.Step{{Kind: runtime.StepCall, Tool: "init"}, waits("c1", "pay")}, steps)
 	})
 	t.Run("and what is approved on the way is no wait", func(t *testing.T) {
-		p := begin(t, rules.Rules{}, tool("pay", rules.Rules{}), tool("exit", rules.Rules{ExitLoop: true, RequiresPreceding: []string{"pay"}}))
+		p := begin(t, runtime.Rules{}, tool("pay", runtime.Rules{}), tool("exit", runtime.Rules{ExitLoop: true, RequiresPreceding: []string{"pay"}}))
 		p.ask("pay")
 		_, steps := p.exits("exit")
-		assert.Equal(t, []rules.Step{{Kind: rules.StepApprove, Tool: "pay", Call: "c1"}}, steps)
+		assert.Equal(t, []runtime.Step{{Kind: runtime.StepApprove, Tool: "pay", Call: "c1"}}, steps)
 	})
 	t.Run("however many there are", func(t *testing.T) {
-		p := begin(t, rules.Rules{}, tool("pay", rules.Rules{}), exit)
+		p := begin(t, runtime.Rules{}, tool("pay", runtime.Rules{}), exit)
 		for range 100 {
 			p.ask("pay")
 		}
@@ -97,8 +98,8 @@ func (p *play) moot(run string) []string {
 //
 // SEMANTICS 4.14.10
 func TestMootCalls(t *testing.T) {
-	p := begin(t, rules.Rules{}, tool("pay", rules.Rules{}), tool("init", rules.Rules{}), tool("exit", rules.Rules{ExitLoop: true}),
-		tool("tidy", rules.Rules{RequiredBeforeExit: true, RequiresPreceding: []string{"init"}}))
+	p := begin(t, runtime.Rules{}, tool("pay", runtime.Rules{}), tool("init", runtime.Rules{}), tool("exit", runtime.Rules{ExitLoop: true}),
+		tool("tidy", runtime.Rules{RequiredBeforeExit: true, RequiresPreceding: []string{"init"}}))
 	exit := p.admit("exit")
 	p.ask("pay")
 	p.ask("init")
@@ -121,11 +122,11 @@ func TestMootCalls(t *testing.T) {
 //
 // SEMANTICS 4.18.4
 func TestHintOfAHeldExit(t *testing.T) {
-	p := begin(t, rules.Rules{}, tool("pay", rules.Rules{}), tool("exit", rules.Rules{ExitLoop: true}))
+	p := begin(t, runtime.Rules{}, tool("pay", runtime.Rules{}), tool("exit", runtime.Rules{ExitLoop: true}))
 	p.ask("pay")
-	assert.Equal(t, rules.HintWait, p.s.Hint("r", "exit", rules.ResultHeld, false))
-	assert.Equal(t, rules.HintContinue, p.s.Hint("r", "exit", rules.ResultRefused, false))
+	assert.Equal(t, runtime.LoopWait, p.s.Hint("r", "exit", rules.ResultHeld, false))
+	assert.Equal(t, runtime.LoopContinue, p.s.Hint("r", "exit", rules.ResultRefused, false))
 	p.took(p.s.Release(0, "c1"))
 	p.ok("exit")
-	assert.Equal(t, rules.HintExit, p.s.Hint("r", "exit", rules.ResultHeld, false))
+	assert.Equal(t, runtime.LoopExit, p.s.Hint("r", "exit", rules.ResultHeld, false))
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ambit-tools/ambit/internal/battery"
+	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/rules"
 )
 
@@ -145,11 +146,11 @@ func TestRestoredAgreesWithReplayed(t *testing.T) {
 // TestCallsAreHeldInTheOrderOfTheirArguments: of two equal calls, which a configuration let run that held nothing against
 // them, the later one answers equal calls. A call that an edit has made equal to an earlier one is the later one.
 func TestCallsAreHeldInTheOrderOfTheirArguments(t *testing.T) {
-	plain := tool("pay", rules.Rules{})
+	plain := tool("pay", runtime.Rules{})
 	once := plain
-	once.Dedupe.Mode = rules.DedupeAlways
+	once.Dedupe.Mode = runtime.DedupeAlways
 	for _, restored := range []bool{false, true} {
-		p := begin(t, rules.Rules{}, plain)
+		p := begin(t, runtime.Rules{}, plain)
 		edited := p.ask("pay", 1)
 		p.ask("pay", 2)
 		edited.Args = digest(2)
@@ -212,7 +213,7 @@ func (pick chooser) shuffle(list []rules.PastCall) {
 // TestRetiredToolsAreToldApart: what happened with tools that a Config does not name has their names in a
 // snapshot, and holds again once they are declared again.
 func TestRetiredToolsAreToldApart(t *testing.T) {
-	p := begin(t, rules.Rules{}, tool("a", rules.Rules{MaxCalls: 1}), tool("b", rules.Rules{MaxCalls: 2}))
+	p := begin(t, runtime.Rules{}, tool("a", runtime.Rules{MaxCalls: 1}), tool("b", runtime.Rules{MaxCalls: 2}))
 	var events []rules.Event
 	first, err := p.s.StartRun(0, "q")
 	require.NoError(t, err)
@@ -225,7 +226,7 @@ func TestRetiredToolsAreToldApart(t *testing.T) {
 		require.NoError(t, err)
 		events = append(events, ev)
 	}
-	nothing, err := rules.Compile(rules.Config{Tools: []rules.Tool{tool("c", rules.Rules{})}})
+	nothing, err := rules.Compile(rules.Config{Tools: []rules.Tool{tool("c", runtime.Rules{})}})
 	require.NoError(t, err)
 	s, err := nothing.Replay(events)
 	require.NoError(t, err)
@@ -241,7 +242,7 @@ func TestRetiredToolsAreToldApart(t *testing.T) {
 
 // TestSnapshotsThatContradictThemselves: a snapshot that no session has is refused.
 func TestSnapshotsThatContradictThemselves(t *testing.T) {
-	engine, err := rules.Compile(rules.Config{Tools: []rules.Tool{tool("a", rules.Rules{})}})
+	engine, err := rules.Compile(rules.Config{Tools: []rules.Tool{tool("a", runtime.Rules{})}})
 	require.NoError(t, err)
 	run := []rules.RunFacts{{Run: "r"}}
 	for want, of := range map[string]rules.Snapshot{

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/rules"
 )
 
@@ -25,7 +26,7 @@ const heldPerCall = 3
 
 func newHistory(t *testing.T) *history {
 	engine, err := rules.Compile(rules.Config{Tools: []rules.Tool{{
-		Name: "work", Undo: time.Minute, Dedupe: rules.Dedupe{Mode: rules.DedupeWindow, Window: time.Minute},
+		Name: "work", Undo: time.Minute, Dedupe: runtime.Dedupe{Mode: runtime.DedupeWindow, Window: time.Minute},
 		Idempotency: &rules.Idempotency{Window: time.Minute},
 	}}})
 	require.NoError(t, err)

@@ -1,6 +1,10 @@
 package rules
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/ambit-tools/ambit/runtime"
+)
 
 // wayfinder looks for the shortest way to a call. The state of the search is
 // the set of moves that were made: every answer of the rules is a function of
@@ -20,13 +24,13 @@ type wayfinder struct {
 
 // move is a step other than a wait.
 type move struct {
-	kind   StepKind // StepWait: all waiting calls that no other move answers are answered
-	tool   *tool    // nil for StepWait
-	call   *call    // nil for StepCall and StepWait
-	run    bool     // its success counts for the run of the target
-	facts  bool     // and for its principal
-	counts bool     // its slot is one of the target's actor
-	owner  bool     // its cooldown is the target's principal's
+	kind   runtime.StepKind // StepWait: all waiting calls that no other move answers are answered
+	tool   *tool            // nil for StepWait
+	call   *call            // nil for StepCall and StepWait
+	run    bool             // its success counts for the run of the target
+	facts  bool             // and for its principal
+	counts bool             // its slot is one of the target's actor
+	owner  bool             // its cooldown is the target's principal's
 }
 
 // holding is a call that the target is a duplicate of.
@@ -47,9 +51,9 @@ func (w *wayfinder) remembered(c *Call) {
 	if o == nil {
 		return
 	}
-	if t.dedupe != DedupeNever {
+	if t.dedupe != runtime.DedupeNever {
 		after := forever
-		if t.dedupe == DedupeWindow {
+		if t.dedupe == runtime.DedupeWindow {
 			after = w.now.Add(t.window)
 		}
 		for i := range 1 + len(c.Earlier) {
@@ -85,7 +89,7 @@ func (w *wayfinder) gather() {
 	w.want(w.scope.tool)
 	for _, t := range w.s.engine.tools {
 		if slices.Contains(w.wanted, t) {
-			w.moves = append(w.moves, move{kind: StepCall, tool: t, run: true, facts: true, counts: true, owner: true})
+			w.moves = append(w.moves, move{kind: runtime.StepCall, tool: t, run: true, facts: true, counts: true, owner: true})
 		}
 	}
 	for _, c := range w.liveCalls() {
@@ -95,10 +99,10 @@ func (w *wayfinder) gather() {
 	}
 	exits := func(t *tool) bool { return t.exit }
 	if len(w.waiting) > 0 && (w.scope.tool.exit || slices.ContainsFunc(w.wanted, exits)) {
-		w.moves = append(w.moves, move{kind: StepWait})
+		w.moves = append(w.moves, move{kind: runtime.StepWait})
 	}
 	rank := func(m move) int {
-		return slices.Index([]StepKind{StepFinish, StepWait, StepApprove, StepCall, StepDrop}, m.kind)
+		return slices.Index([]runtime.StepKind{runtime.StepFinish, runtime.StepWait, runtime.StepApprove, runtime.StepCall, runtime.StepDrop}, m.kind)
 	}
 	// Of two ways of the same length the one that asks less is found first.
 	slices.SortStableFunc(w.moves, func(a, b move) int { return rank(a) - rank(b) })
@@ -152,7 +156,7 @@ func (w *wayfinder) liveCalls() []*call {
 func (w *wayfinder) offer(c *call) {
 	p := &w.scope
 	m := move{
-		kind: StepFinish, tool: c.tool.now, call: c, run: c.run == p.run, facts: p.facts != nil && c.facts == p.facts,
+		kind: runtime.StepFinish, tool: c.tool.now, call: c, run: c.run == p.run, facts: p.facts != nil && c.facts == p.facts,
 		counts: p.counts != nil && c.counts == p.counts, owner: c.owner == p.owner,
 	}
 	wanted := slices.Contains(w.wanted, m.tool)
@@ -161,14 +165,14 @@ func (w *wayfinder) offer(c *call) {
 	holds := m.owner && slices.ContainsFunc(w.held, func(h holding) bool { return h.call == c.id })
 	switch {
 	case c.progress == asked && (m.facts && wanted || holds):
-		m.kind = StepApprove
+		m.kind = runtime.StepApprove
 		w.moves = append(w.moves, m)
 	case c.progress != asked && (m.facts && wanted || cools || holds):
 		w.moves = append(w.moves, m)
 	}
 	slot := m.counts && near && c.tool.maxCalls > 0
 	if c.progress < started && (cools || holds || slot || m.facts && w.s.engine.budget > 0 || m.facts && len(c.tool.groups) > 0) {
-		m.kind = StepDrop
+		m.kind = runtime.StepDrop
 		w.moves = append(w.moves, m)
 	}
 }
@@ -181,17 +185,17 @@ func (w *wayfinder) possible() bool {
 	}
 	var best set // drops, and what was found to be reachable
 	for i, m := range w.moves {
-		if m.kind == StepDrop {
+		if m.kind == runtime.StepDrop {
 			best |= 1 << i
 		}
 	}
 	for again := true; again; {
 		again = false
 		for i, m := range w.moves {
-			if m.kind == StepDrop || m.kind == StepWait || best.has(i) {
+			if m.kind == runtime.StepDrop || m.kind == runtime.StepWait || best.has(i) {
 				continue
 			}
-			if m.kind == StepFinish || w.opens(best, m.tool) && (m.kind == StepApprove || w.room(best, m.tool)) {
+			if m.kind == runtime.StepFinish || w.opens(best, m.tool) && (m.kind == runtime.StepApprove || w.room(best, m.tool)) {
 				best |= 1 << i
 				again = true
 			}
@@ -219,7 +223,7 @@ func (w *wayfinder) opens(made set, t *tool) bool {
 func (w *wayfinder) room(made set, t *tool) bool {
 	var drops set
 	for i, m := range w.moves {
-		if m.kind == StepDrop && made.has(i) {
+		if m.kind == runtime.StepDrop && made.has(i) {
 			drops |= 1 << i
 		}
 	}

@@ -1,6 +1,10 @@
 package rules
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/ambit-tools/ambit/runtime"
+)
 
 // The rules, as functions of the set of moves that were made.
 
@@ -17,13 +21,13 @@ func (w *wayfinder) any(made set, f func(m *move) bool) bool {
 // succeeded reports whether t has succeeded for the principal of the target.
 func (w *wayfinder) succeeded(made set, t *tool) bool {
 	return w.scope.facts.succeeded(t) ||
-		w.any(made, func(m *move) bool { return m.tool == t && m.kind != StepDrop && m.facts })
+		w.any(made, func(m *move) bool { return m.tool == t && m.kind != runtime.StepDrop && m.facts })
 }
 
 // met reports whether t has succeeded in the run.
 func (w *wayfinder) met(made set, t *tool) bool {
 	return t.total(w.scope.run.successes) > 0 ||
-		w.any(made, func(m *move) bool { return m.tool == t && m.kind != StepDrop && m.run })
+		w.any(made, func(m *move) bool { return m.tool == t && m.kind != runtime.StepDrop && m.run })
 }
 
 // started reports whether start_constraint lets t run.
@@ -44,7 +48,7 @@ func (w *wayfinder) satisfied(made set, t *tool) bool {
 // phase reports whether the phase of the run lets t run.
 func (w *wayfinder) phase(made set, t *tool) bool {
 	exits := w.scope.run.exits > 0 ||
-		w.any(made, func(m *move) bool { return m.kind != StepDrop && m.run && m.tool.exit })
+		w.any(made, func(m *move) bool { return m.kind != runtime.StepDrop && m.run && m.tool.exit })
 	if !exits {
 		return true
 	}
@@ -65,7 +69,7 @@ func (w *wayfinder) order(made set, t *tool, own *call) bool {
 // unanswered returns the calls other than own that still wait for consent.
 func (w *wayfinder) unanswered(made set, own *call) (list []*call) {
 	for _, c := range w.waiting {
-		if c != own && !w.any(made, func(m *move) bool { return m.kind == StepWait || m.call == c }) {
+		if c != own && !w.any(made, func(m *move) bool { return m.kind == runtime.StepWait || m.call == c }) {
 			list = append(list, c)
 		}
 	}
@@ -77,11 +81,11 @@ func (w *wayfinder) slots(made set, t *tool) bool {
 	used, spent := w.scope.counts.of(t), w.scope.facts.slots()
 	for i := range w.moves {
 		m := &w.moves[i]
-		if !made.has(i) || m.kind != StepCall && m.kind != StepDrop {
+		if !made.has(i) || m.kind != runtime.StepCall && m.kind != runtime.StepDrop {
 			continue
 		}
 		d := 1
-		if m.kind == StepDrop {
+		if m.kind == runtime.StepDrop {
 			d = -1
 		}
 		if m.facts {
@@ -97,7 +101,9 @@ func (w *wayfinder) slots(made set, t *tool) bool {
 // groupsFree reports whether no other tool holds a group of t.
 func (w *wayfinder) groupsFree(made set, t *tool) bool {
 	for _, g := range t.groups {
-		if w.any(made, func(m *move) bool { return m.kind == StepCall && m.tool != t && slices.Contains(m.tool.groups, g) }) {
+		if w.any(made, func(m *move) bool {
+			return m.kind == runtime.StepCall && m.tool != t && slices.Contains(m.tool.groups, g)
+		}) {
 			return false
 		}
 		if w.scope.facts == nil {
@@ -115,7 +121,7 @@ func (w *wayfinder) groupsFree(made set, t *tool) bool {
 // dropped returns how many calls of t, of the principal of the target, are dropped.
 func (w *wayfinder) dropped(made set, t *tool) (n int) {
 	for i := range w.moves {
-		if m := &w.moves[i]; made.has(i) && m.kind == StepDrop && m.facts && m.tool == t {
+		if m := &w.moves[i]; made.has(i) && m.kind == runtime.StepDrop && m.facts && m.tool == t {
 			n++
 		}
 	}
@@ -149,7 +155,7 @@ func (m *move) end(c *cooling, at Instant) {
 	if m.call != nil && m.call.progress != asked {
 		c.busy--
 	}
-	if m.kind != StepDrop {
+	if m.kind != runtime.StepDrop {
 		c.ended, c.end = true, at
 	}
 }
@@ -157,7 +163,7 @@ func (m *move) end(c *cooling, at Instant) {
 // paced reports whether the cooldown of the set must pass after m before
 // anything else runs: search adds that wait to the move.
 func (w *wayfinder) paced(m *move) bool {
-	return w.s.engine.cooldown > 0 && (m.kind == StepCall || m.kind == StepApprove)
+	return w.s.engine.cooldown > 0 && (m.kind == runtime.StepCall || m.kind == runtime.StepApprove)
 }
 
 // ended returns when the call of move i, which was made on the way to n, ended.
@@ -182,7 +188,7 @@ func (w *wayfinder) unequal(n *node) Instant {
 				continue
 			}
 			until = h.after.Add(w.ended(n, i).Sub(w.now))
-			if m.kind == StepDrop {
+			if m.kind == runtime.StepDrop {
 				until = w.now
 			}
 		}
@@ -194,7 +200,7 @@ func (w *wayfinder) unequal(n *node) Instant {
 // answers reports whether m waits for the answer to a call, which no other move in made answers.
 func (w *wayfinder) answers(made set, m *move, id string) bool {
 	is := func(c *call) bool { return c.id == id }
-	return m.kind == StepWait && slices.ContainsFunc(w.waiting, is) && !w.any(made, func(o *move) bool { return o.call != nil && is(o.call) })
+	return m.kind == runtime.StepWait && slices.ContainsFunc(w.waiting, is) && !w.any(made, func(o *move) bool { return o.call != nil && is(o.call) })
 }
 
 // ready returns when the target is admitted after n; false when other things
@@ -215,17 +221,17 @@ func (w *wayfinder) may(n *node, i int) (Instant, bool) {
 	if m.call != nil && w.any(made, func(o *move) bool { return o.call == m.call }) {
 		return 0, false
 	}
-	if m.kind == StepWait {
+	if m.kind == runtime.StepWait {
 		return w.now, w.unanswered(made, nil) != nil
 	}
-	answered := func(o *move) bool { return o.kind == StepWait && slices.Contains(w.waiting, m.call) }
+	answered := func(o *move) bool { return o.kind == runtime.StepWait && slices.Contains(w.waiting, m.call) }
 	if w.any(made, answered) {
 		return 0, false
 	}
 	switch m.kind {
-	case StepFinish, StepDrop:
+	case runtime.StepFinish, runtime.StepDrop:
 		return w.now, true
-	case StepApprove:
+	case runtime.StepApprove:
 		if !w.order(made, m.tool, m.call) {
 			return 0, false
 		}

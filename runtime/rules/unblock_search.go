@@ -4,6 +4,8 @@ import (
 	"container/heap"
 	"slices"
 	"time"
+
+	"github.com/ambit-tools/ambit/runtime"
 )
 
 // node is a state that the search has reached.
@@ -117,7 +119,7 @@ func (w *wayfinder) expand(n *node, push func(node)) {
 	}
 	for i := range w.moves {
 		kind := w.moves[i].kind
-		if n.made.has(i) || n.waited && (kind == StepFinish || kind == StepWait) {
+		if n.made.has(i) || n.waited && (kind == runtime.StepFinish || kind == runtime.StepWait) {
 			continue
 		}
 		from, ok := w.may(n, i)
@@ -127,7 +129,7 @@ func (w *wayfinder) expand(n *node, push func(node)) {
 		if d, ok := wait(from); ok {
 			next.made, next.wait, next.move = n.made|1<<i, d, i
 			next.waited, next.steps = n.waited, n.steps+1
-			if kind == StepWait {
+			if kind == runtime.StepWait {
 				next.steps = n.steps + len(w.unanswered(n.made, nil))
 			}
 			if w.paced(&w.moves[i]) {
@@ -174,7 +176,7 @@ func (w *wayfinder) contradicts(must []*tool) bool {
 		}
 	}
 	for i := range w.moves {
-		if m := &w.moves[i]; m.kind == StepDrop && m.facts {
+		if m := &w.moves[i]; m.kind == runtime.StepDrop && m.facts {
 			drops++
 		}
 	}
@@ -196,7 +198,9 @@ func (w *wayfinder) contradicts(must []*tool) bool {
 
 // pending reports whether a call that has not ended may yet make t succeed.
 func (w *wayfinder) pending(t *tool) bool {
-	return slices.ContainsFunc(w.moves, func(m move) bool { return m.tool == t && m.facts && m.kind != StepCall && m.kind != StepDrop })
+	return slices.ContainsFunc(w.moves, func(m move) bool {
+		return m.tool == t && m.facts && m.kind != runtime.StepCall && m.kind != runtime.StepDrop
+	})
 }
 
 // left returns how many steps are needed at least after made.
@@ -207,7 +211,7 @@ func (w *wayfinder) left(must []*tool, made set) int {
 			continue
 		}
 		n++
-		finishes := func(m move) bool { return m.tool == t && m.facts && m.kind == StepFinish }
+		finishes := func(m move) bool { return m.tool == t && m.facts && m.kind == runtime.StepFinish }
 		if w.s.engine.cooldown > 0 && !slices.ContainsFunc(w.moves, finishes) {
 			n++ // the wait after it
 		}
@@ -217,34 +221,34 @@ func (w *wayfinder) left(must []*tool, made set) int {
 
 // steps returns the way to n. A wait comes as late as it can: directly before the
 // first step that has to be waited for.
-func (w *wayfinder) steps(n *node) []Step {
+func (w *wayfinder) steps(n *node) []runtime.Step {
 	var path []*node
 	for ; n.from != nil; n = n.from {
 		path = append(path, n)
 	}
 	slices.Reverse(path)
 	total := path[len(path)-1].wait
-	var out []Step
+	var out []runtime.Step
 	passed := time.Duration(0)
 	for _, n := range path {
 		if n.move == -1 {
 			continue
 		}
 		if due := w.due(n, total); due > passed {
-			out = append(out, Step{Kind: StepWait, For: due - passed})
+			out = append(out, runtime.Step{Kind: runtime.StepWait, For: due - passed})
 			passed = due
 		}
 		if n.goal {
 			continue
 		}
 		m := &w.moves[n.move]
-		if m.kind == StepWait {
+		if m.kind == runtime.StepWait {
 			for _, c := range w.unanswered(n.from.made, nil) {
-				out = append(out, Step{Kind: StepWait, Tool: c.tool.now.name, Call: c.id})
+				out = append(out, runtime.Step{Kind: runtime.StepWait, Tool: c.tool.now.name, Call: c.id})
 			}
 			continue
 		}
-		st := Step{Kind: m.kind, Tool: m.tool.name}
+		st := runtime.Step{Kind: m.kind, Tool: m.tool.name}
 		if m.call != nil {
 			st.Call = m.call.id
 		} else {

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ambit-tools/ambit/internal/battery"
+	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/rules"
 )
 
@@ -64,22 +65,22 @@ func (w *world) answer(id string, approve bool) bool {
 }
 
 // take makes a step, by the engine itself, as the actor of like. approve says how a call that is waited for is answered.
-func (w *world) take(st rules.Step, like rules.Call, approve bool) bool {
+func (w *world) take(st runtime.Step, like rules.Call, approve bool) bool {
 	switch st.Kind {
-	case rules.StepWait:
+	case runtime.StepWait:
 		if st.Call != "" {
 			return w.answer(st.Call, approve)
 		}
 		w.now += rules.Instant(st.For)
 		return st.For > 0
-	case rules.StepDrop: // of a started call only its executor knows that it was not let go
+	case runtime.StepDrop: // of a started call only its executor knows that it was not let go
 		return !w.started(st.Call) && w.took(w.state.Release(w.now, st.Call))
-	case rules.StepFinish:
+	case runtime.StepFinish:
 		if w.took(w.state.Finish(w.now, st.Call, rules.StatusOK)) {
 			return true
 		}
 		return w.succeed(st.Call)
-	case rules.StepApprove:
+	case runtime.StepApprove:
 		c, ok := w.calls[st.Call]
 		if !ok {
 			return false
@@ -108,21 +109,21 @@ func (w *world) admits(c rules.Call) bool {
 }
 
 // steps are all that could be done next, those that drop calls only with drops.
-func (w *world) steps(drops bool) []rules.Step {
-	var out []rules.Step
+func (w *world) steps(drops bool) []runtime.Step {
+	var out []runtime.Step
 	for _, name := range w.engine.Tools() {
-		out = append(out, rules.Step{Kind: rules.StepCall, Tool: name})
+		out = append(out, runtime.Step{Kind: runtime.StepCall, Tool: name})
 	}
 	for id := range w.calls {
-		for _, kind := range []rules.StepKind{rules.StepFinish, rules.StepApprove, rules.StepWait, rules.StepDrop} {
-			if kind == rules.StepDrop && !drops {
+		for _, kind := range []runtime.StepKind{runtime.StepFinish, runtime.StepApprove, runtime.StepWait, runtime.StepDrop} {
+			if kind == runtime.StepDrop && !drops {
 				continue
 			}
-			out = append(out, rules.Step{Kind: kind, Call: id})
+			out = append(out, runtime.Step{Kind: kind, Call: id})
 		}
 	}
 	for d := range time.Duration(6) {
-		out = append(out, rules.Step{Kind: rules.StepWait, For: d + 1})
+		out = append(out, runtime.Step{Kind: runtime.StepWait, For: d + 1})
 	}
 	return out
 }
@@ -200,7 +201,7 @@ func tryWay(t *testing.T, s *session, c rules.Call, depth int, seen map[string]i
 	start = start.branch(t)
 	way := s.state.Unblock(s.now, &c)
 	seen[way.Outlook.String()]++
-	drops := slices.ContainsFunc(way.Steps, func(st rules.Step) bool { return st.Kind == rules.StepDrop })
+	drops := slices.ContainsFunc(way.Steps, func(st runtime.Step) bool { return st.Kind == runtime.StepDrop })
 	if drops != (way.Outlook == rules.OutlookDrop) {
 		t.Errorf("%s %v for %+v", way.Outlook, way.Steps, c)
 	}
@@ -209,7 +210,7 @@ func tryWay(t *testing.T, s *session, c rules.Call, depth int, seen map[string]i
 		seen[fmt.Sprint(len(way.Steps), " steps")]++
 		w := start.branch(t)
 		for _, st := range way.Steps {
-			if seen[st.Kind.String()]++; st.Kind == rules.StepWait && st.Call != "" {
+			if seen[st.Kind.String()]++; st.Kind == runtime.StepWait && st.Call != "" {
 				seen["answer"]++
 			}
 			if !w.take(st, c, false) {
@@ -237,13 +238,13 @@ func tryWay(t *testing.T, s *session, c rules.Call, depth int, seen map[string]i
 // requireLeastWait takes the way with a wait that is too short.
 func requireLeastWait(t *testing.T, start *world, way rules.Way, c rules.Call) {
 	for i := range way.Steps {
-		if way.Steps[i].Kind != rules.StepWait || way.Steps[i].For <= 1 {
+		if way.Steps[i].Kind != runtime.StepWait || way.Steps[i].For <= 1 {
 			continue
 		}
 		short := slices.Clone(way.Steps)
 		short[i].For--
 		w := start.branch(t)
-		taken := !slices.ContainsFunc(short, func(st rules.Step) bool { return !w.take(st, c, true) })
+		taken := !slices.ContainsFunc(short, func(st runtime.Step) bool { return !w.take(st, c, true) })
 		if taken && w.admits(c) {
 			t.Errorf("%+v after %v: less than that wait is enough", c, way.Steps)
 		}

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/process"
 )
 
@@ -20,14 +21,14 @@ type Act struct {
 
 	// What follows is for a FakeRunner, which does to an act what a host may do to a process.
 
-	Fail   error             // Run returns it before Started: the program does not run
-	Signal string            // ends the process, in place of Code
-	Limit  process.LimitName // that it exceeds, which ends it with SIGKILL
-	Stale  bool              // its watcher falls silent
-	Lost   bool              // its watcher is killed, and Run returns ErrLost
-	Usage  process.Usage     // of its exit
-	Beats  []process.Usage   // what Job.Beat is told: the first at once, each later one a second after that before it while it runs
-	Writes []Write           // after Out and Err, before it hangs or ends
+	Fail   error                  // Run returns it before Started: the program does not run
+	Signal string                 // ends the process, in place of Code
+	Limit  runtime.LimitName      // that it exceeds, which ends it with SIGKILL
+	Stale  bool                   // its watcher falls silent
+	Lost   bool                   // its watcher is killed, and Run returns ErrLost
+	Usage  runtime.ProcessUsage   // of its exit
+	Beats  []runtime.ProcessUsage // what Job.Beat is told: the first at once, each later one a second after that before it while it runs
+	Writes []Write                // after Out and Err, before it hangs or ends
 }
 
 // A Write is what a process writes after a time.

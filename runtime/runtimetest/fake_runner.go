@@ -30,12 +30,12 @@ type FakeRunner struct {
 
 	mu      sync.Mutex
 	pid     int
-	started []process.ProcessID
+	started []runtime.ProcessID
 	running map[int]*fakeProcess
 }
 
 type fakeProcess struct {
-	id   process.ProcessID
+	id   runtime.ProcessID
 	kill chan struct{}
 	once sync.Once
 	gone chan struct{}
@@ -52,7 +52,7 @@ func (r *FakeRunner) Enforces(spec *process.Spec) (process.Enforcement, error) {
 		return r.Host(spec)
 	}
 	e := process.Enforcement{Tier: spec.Tier, Namespaces: true}
-	for _, name := range process.LimitNames() {
+	for _, name := range runtime.LimitNames() {
 		e.Limits = append(e.Limits, process.LimitLevel{Name: name})
 	}
 	return e, e.Holds(spec)
@@ -122,7 +122,7 @@ func (r *FakeRunner) play(ctx context.Context, job *process.Job, act Act, p *fak
 }
 
 // wait returns when an act has ended, by itself or as it is made to. Meanwhile it tells the beats.
-func (r *FakeRunner) wait(ctx context.Context, act Act, job *process.Job, beats []process.Usage, p *fakeProcess, exit *process.Exit) error {
+func (r *FakeRunner) wait(ctx context.Context, act Act, job *process.Job, beats []runtime.ProcessUsage, p *fakeProcess, exit *process.Exit) error {
 	grace := job.Grace
 	var over, second <-chan time.Time
 	if len(beats) > 0 {
@@ -174,7 +174,7 @@ func (r *FakeRunner) after(d time.Duration) <-chan time.Time {
 }
 
 // Kill implements process.Runner.
-func (r *FakeRunner) Kill(ctx context.Context, id process.ProcessID) error {
+func (r *FakeRunner) Kill(ctx context.Context, id runtime.ProcessID) error {
 	r.mu.Lock()
 	p := r.running[id.PID]
 	r.mu.Unlock()
@@ -191,10 +191,10 @@ func (r *FakeRunner) Kill(ctx context.Context, id process.ProcessID) error {
 }
 
 // Started returns the processes that ran, in the order in which they began.
-func (r *FakeRunner) Started() []process.ProcessID {
+func (r *FakeRunner) Started() []runtime.ProcessID {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return append([]process.ProcessID{}, r.started...)
+	return append([]runtime.ProcessID{}, r.started...)
 }
 
 func (r *FakeRunner) begin(mark string) *fakeProcess {
@@ -202,7 +202,7 @@ func (r *FakeRunner) begin(mark string) *fakeProcess {
 	defer r.mu.Unlock()
 	r.pid++
 	p := &fakeProcess{kill: make(chan struct{}), gone: make(chan struct{})}
-	p.id = process.ProcessID{PID: r.pid, Start: fmt.Sprint(r.pid), Boot: "fake", Namespace: "fake", Mark: mark}
+	p.id = runtime.ProcessID{PID: r.pid, Start: fmt.Sprint(r.pid), Boot: "fake", Namespace: "fake", Mark: mark}
 	if r.running == nil {
 		r.running = map[int]*fakeProcess{}
 	}

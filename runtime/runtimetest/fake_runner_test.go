@@ -20,7 +20,7 @@ func TestFakeRunner(t *testing.T) {
 	runtimetest.TestRunner(t, func(*testing.T) (process.Runner, func(runtimetest.Act) *process.Job) {
 		var acts sync.Map
 		job := func(a runtimetest.Act) *process.Job {
-			j := &process.Job{Spec: &process.Spec{Limits: process.Limits{}.Defaults(time.Minute)}}
+			j := &process.Job{Spec: &process.Spec{Limits: runtime.ProcessLimits{}.Defaults(time.Minute)}}
 			acts.Store(j, a)
 			return j
 		}
@@ -51,22 +51,22 @@ func TestFakeRunnerUnderAVirtualClock(t *testing.T) {
 
 // TestFakeRunnerEnds: what a host may do to a process can be scripted.
 func TestFakeRunnerEnds(t *testing.T) {
-	used := process.Usage{Memory: 7}
+	used := runtime.ProcessUsage{Memory: 7}
 	for _, c := range []struct {
 		act      runtimetest.Act
 		err      error
-		category process.Category
+		category runtime.ExitCategory
 		killed   bool
 	}{
-		{runtimetest.Act{Signal: "SIGSEGV"}, nil, process.ProcessKilled, true},
-		{runtimetest.Act{Limit: process.Memory}, nil, process.ResourceExhausted, true},
-		{runtimetest.Act{Stale: true}, nil, process.ProcessKilled, true},
-		{runtimetest.Act{Lost: true}, process.ErrLost, process.ProcessKilled, true},
-		{runtimetest.Act{Code: 3, Usage: used, Beats: []process.Usage{{Memory: 2}}}, nil, process.SystemError, false},
+		{runtimetest.Act{Signal: "SIGSEGV"}, nil, runtime.ExitProcessKilled, true},
+		{runtimetest.Act{Limit: runtime.LimitMemory}, nil, runtime.ExitResourceExhausted, true},
+		{runtimetest.Act{Stale: true}, nil, runtime.ExitProcessKilled, true},
+		{runtimetest.Act{Lost: true}, process.ErrLost, runtime.ExitProcessKilled, true},
+		{runtimetest.Act{Code: 3, Usage: used, Beats: []runtime.ProcessUsage{{Memory: 2}}}, nil, runtime.ExitSystemError, false},
 	} {
 		r := &runtimetest.FakeRunner{Script: func(*process.Job) runtimetest.Act { return c.act }}
-		var beats []process.Usage
-		exit, err := r.Run(t.Context(), &process.Job{Spec: &process.Spec{}, Beat: func(u process.Usage) { beats = append(beats, u) }})
+		var beats []runtime.ProcessUsage
+		exit, err := r.Run(t.Context(), &process.Job{Spec: &process.Spec{}, Beat: func(u runtime.ProcessUsage) { beats = append(beats, u) }})
 		if !errors.Is(err, c.err) || exit == nil || process.Exits(nil).Of(exit) != c.category || exit.Killed() != c.killed {
 			t.Errorf("%+v: %+v, %v", c.act, exit, err)
 		}
@@ -74,7 +74,7 @@ func TestFakeRunnerEnds(t *testing.T) {
 			t.Errorf("%+v: %+v and beats %v", c.act, exit.Usage, beats)
 		}
 	}
-	lack := &process.LackError{What: process.Memory, Need: 2, Have: 1}
+	lack := &process.LackError{What: runtime.LimitMemory, Need: 2, Have: 1}
 	for _, fail := range []error{lack, process.ErrResources, process.ErrProgramChanged} {
 		r := &runtimetest.FakeRunner{Script: func(*process.Job) runtimetest.Act { return runtimetest.Act{Fail: fail} }}
 		if exit, err := r.Run(t.Context(), &process.Job{Spec: &process.Spec{}}); exit != nil || !errors.Is(err, fail) || len(r.Started()) != 0 {
@@ -86,12 +86,12 @@ func TestFakeRunnerEnds(t *testing.T) {
 // TestFakeRunnerBeats: the first beat comes at once, each later one a second after that before it while the process runs.
 func TestFakeRunnerBeats(t *testing.T) {
 	r := &runtimetest.FakeRunner{Took: 2500 * time.Millisecond, Script: func(*process.Job) runtimetest.Act {
-		return runtimetest.Act{Beats: []process.Usage{{Memory: 1}, {Memory: 2}, {Memory: 3}, {Memory: 4}}}
+		return runtimetest.Act{Beats: []runtime.ProcessUsage{{Memory: 1}, {Memory: 2}, {Memory: 3}, {Memory: 4}}}
 	}}
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()
 		told := map[time.Duration]int64{}
-		job := &process.Job{Spec: &process.Spec{}, Beat: func(u process.Usage) { told[time.Since(began)] = u.Memory }}
+		job := &process.Job{Spec: &process.Spec{}, Beat: func(u runtime.ProcessUsage) { told[time.Since(began)] = u.Memory }}
 		if _, err := r.Run(t.Context(), job); err != nil {
 			t.Fatal(err)
 		}

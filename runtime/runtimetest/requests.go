@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/journal"
 )
@@ -81,7 +82,7 @@ func asked(session, id, call string) consent.Event {
 
 // answered is the event of an approval, which gives a grant until a time; nil: it gives none.
 func answered(id, call string, until *time.Time) consent.Event {
-	e := consent.Event{Kind: consent.EventAnswered, At: noon, Request: id, Call: call, Result: &consent.Result{Resolution: consent.Accepted, Approve: true, Status: consent.StatusApproved}}
+	e := consent.Event{Kind: consent.EventAnswered, At: noon, Request: id, Call: call, Result: &consent.Result{Resolution: runtime.ResolutionAccepted, Approve: true, Status: consent.StatusApproved}}
 	if until != nil {
 		e.Result.Granted = &consent.Grant{ID: id, Expires: *until}
 	}
@@ -104,7 +105,7 @@ func testOneRequest(t *testing.T, open Opener) {
 	a.want(journal.RequestFilter{At: noon.Add(time.Hour), Ended: true}, "q")
 	a.add("s", consent.Event{Kind: consent.EventAnswered, Request: "q", Call: "c", Result: &consent.Result{Rejection: consent.NotPermitted}}) // changes nothing
 	a.add("s", consent.Event{Kind: consent.EventReminded, Request: "q", Call: "c"})
-	a.add("s", consent.Event{Kind: consent.EventAnswered, Request: "q", Call: "c", Result: &consent.Result{Resolution: consent.Recorded, Approve: true}})
+	a.add("s", consent.Event{Kind: consent.EventAnswered, Request: "q", Call: "c", Result: &consent.Result{Resolution: runtime.ResolutionRecorded, Approve: true}})
 	a.want(waiting, "q")
 	until := noon.Add(time.Minute)
 	a.add("s", answered("q", "c", &until))
@@ -123,7 +124,7 @@ func testOneRequest(t *testing.T, open Opener) {
 	}
 	a.add("s", consent.Event{Kind: consent.EventRevoked, Grant: "q", Call: "c", Result: &consent.Result{Rejection: consent.NotPermitted}})
 	a.want(live, "q")
-	a.add("s", consent.Event{Kind: consent.EventRevoked, Grant: "q", Call: "c", Result: &consent.Result{Resolution: consent.Accepted}})
+	a.add("s", consent.Event{Kind: consent.EventRevoked, Grant: "q", Call: "c", Result: &consent.Result{Resolution: runtime.ResolutionAccepted}})
 	a.want(live)
 	a.want(granted, "q")
 	a.add("", consent.Event{Kind: consent.EventRetired, Retired: []consent.Rule{{Tool: "t", Code: "r"}}}, consent.Event{Kind: consent.EventOff, Until: until})
@@ -144,7 +145,7 @@ func testEndings(t *testing.T, a *asking) {
 	}{
 		{consent.Event{Kind: consent.EventExpired}, false, false},
 		{consent.Event{Kind: consent.EventCancelled}, false, false},
-		{consent.Event{Kind: consent.EventAnswered, Result: &consent.Result{Resolution: consent.Accepted, Status: consent.StatusDenied}}, false, false},
+		{consent.Event{Kind: consent.EventAnswered, Result: &consent.Result{Resolution: runtime.ResolutionAccepted, Status: consent.StatusDenied}}, false, false},
 		{answered("", "", nil), false, false},
 		{consent.Event{Kind: consent.EventMismatch, Changed: []consent.Change{consent.ChangedArgs}}, true, false},
 		{consent.Event{Kind: consent.EventMismatch, Changed: []consent.Change{consent.ChangedExpired}}, true, true},

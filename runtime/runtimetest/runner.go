@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/process"
 )
 
@@ -138,8 +139,8 @@ func testRecorded(t *testing.T, open RunnerOpener) {
 	j := job(Act{Out: "ran"})
 	j.Mark = "call-1"
 	recorded := false
-	var id process.ProcessID
-	j.Started = func(_ context.Context, p process.ProcessID) error { id, recorded = p, true; return nil }
+	var id runtime.ProcessID
+	j.Started = func(_ context.Context, p runtime.ProcessID) error { id, recorded = p, true; return nil }
 	j.Output = func(process.Chunk) {
 		if !recorded {
 			t.Error("it ran before it was recorded")
@@ -155,7 +156,7 @@ func testNotRecorded(t *testing.T, open RunnerOpener) {
 	r, job := open(t)
 	j := job(Act{Out: "ran"})
 	disk := errors.New("the disk is full")
-	j.Started = func(context.Context, process.ProcessID) error { return disk }
+	j.Started = func(context.Context, runtime.ProcessID) error { return disk }
 	j.Output = func(process.Chunk) { t.Error("it ran") }
 	exit, err := r.Run(t.Context(), j)
 	if exit != nil || !errors.Is(err, process.ErrStarted) || !errors.Is(err, disk) {
@@ -215,7 +216,7 @@ func testEndedBefore(t *testing.T, open RunnerOpener) {
 	}
 	ctx, cancel = context.WithCancel(t.Context())
 	j := job(Act{Out: "ran"})
-	j.Started = func(context.Context, process.ProcessID) error { cancel(); return nil }
+	j.Started = func(context.Context, runtime.ProcessID) error { cancel(); return nil }
 	if exit, err := r.Run(ctx, j); exit != nil || !errors.Is(err, context.Canceled) {
 		t.Fatalf("%+v, %v", exit, err)
 	}
@@ -226,8 +227,8 @@ func testKill(t *testing.T, open RunnerOpener) {
 	r, job := open(t)
 	j := job(Act{Out: "on", Hang: true, Stubborn: true})
 	j.Mark = fmt.Sprint("kill-", time.Now().UnixNano())
-	ids, on := make(chan process.ProcessID, 1), make(chan struct{}, 100)
-	j.Started = func(_ context.Context, id process.ProcessID) error { ids <- id; return nil }
+	ids, on := make(chan runtime.ProcessID, 1), make(chan struct{}, 100)
+	j.Started = func(_ context.Context, id runtime.ProcessID) error { ids <- id; return nil }
 	j.Output = func(process.Chunk) { on <- struct{}{} }
 	lost := make(chan error, 1)
 	var exit *process.Exit
@@ -258,13 +259,13 @@ func testKillOther(t *testing.T, open RunnerOpener) {
 	j := job(Act{Out: "on", Hang: true})
 	j.Grace = time.Hour
 	ctx, cancel := context.WithCancel(t.Context())
-	var id process.ProcessID
-	j.Started = func(_ context.Context, p process.ProcessID) error { id = p; return nil }
+	var id runtime.ProcessID
+	j.Started = func(_ context.Context, p runtime.ProcessID) error { id = p; return nil }
 	j.Output = func(process.Chunk) {
 		later, before := id, id
 		later.Start += "1"
 		before.Boot = "another"
-		for _, other := range []process.ProcessID{later, before} {
+		for _, other := range []runtime.ProcessID{later, before} {
 			if err := r.Kill(ctx, other); err != nil {
 				t.Error(err)
 			}
@@ -281,13 +282,13 @@ func testKillOther(t *testing.T, open RunnerOpener) {
 // nothing more once it has returned.
 func testBeats(t *testing.T, open RunnerOpener) {
 	r, job := open(t)
-	j := job(Act{Out: "on", Hang: true, Beats: make([]process.Usage, 3)})
+	j := job(Act{Out: "on", Hang: true, Beats: make([]runtime.ProcessUsage, 3)})
 	j.Grace = time.Hour
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	var beats int
 	var returned bool
-	j.Beat = func(process.Usage) {
+	j.Beat = func(runtime.ProcessUsage) {
 		if returned {
 			t.Error("a beat of a process of which nothing is left")
 		}
@@ -310,11 +311,11 @@ func testAccepts(t *testing.T, open RunnerOpener) {
 		t.Fatal(err)
 	}
 	for _, l := range levels.Limits {
-		spec.Accepts = map[process.LimitName]process.Level{l.Name: l.Level}
+		spec.Accepts = map[runtime.LimitName]runtime.Level{l.Name: l.Level}
 		if _, err := r.Enforces(&spec); err != nil {
 			t.Fatalf("%s is %s, and is refused: %v", l.Name, l.Level, err)
 		}
-		if l.Level == process.Enforced {
+		if l.Level == runtime.LevelEnforced {
 			continue
 		}
 		spec.Accepts[l.Name] = l.Level - 1

@@ -8,9 +8,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/engine"
-	"github.com/ambit-tools/ambit/runtime/operator"
 
 	"github.com/ambit-tools/ambit/gen/dynamic"
 	"github.com/ambit-tools/ambit/runtime"
@@ -184,7 +182,7 @@ func (s *revokeStep) run(sim *simulation) any {
 	sim.mu.Unlock()
 	result, why := action.ResultOf(sim.exec.Revoke(sim.context(), id, s.by, ""))
 	if why == "" {
-		result = consent.Accepted.String()
+		result = runtime.ResolutionAccepted.String()
 	}
 	return &resolution{Resolution: result, Reason: string(why)}
 }
@@ -227,7 +225,7 @@ func (s *whatIfStep) run(sim *simulation) any {
 }
 
 func (s *undoStep) run(sim *simulation) any {
-	_, err := sim.session.Undo(sim.context(), action.UndoRequest{CallID: s.call, By: operator.Program(mainPrincipal)})
+	_, err := sim.session.Undo(sim.context(), action.UndoRequest{CallID: s.call, By: runtime.ProgramActor(mainPrincipal)})
 	result, why := action.ResultOf(err)
 	if refused, ok := errors.AsType[*action.Error](err); ok && refused.Attempted {
 		why = ""
@@ -236,7 +234,7 @@ func (s *undoStep) run(sim *simulation) any {
 }
 
 func (undoRunStep) run(sim *simulation) any {
-	res, _ := sim.session.Undo(sim.context(), action.UndoRequest{RunID: sim.run.ID(), By: operator.Program(mainPrincipal)})
+	res, _ := sim.session.Undo(sim.context(), action.UndoRequest{RunID: sim.run.ID(), By: runtime.ProgramActor(mainPrincipal)})
 	return &runUndone{names(res.Undone), names(res.Failed), names(res.NotUndoable), res.Reads, res.Complete}
 }
 

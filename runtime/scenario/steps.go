@@ -4,8 +4,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/consent"
-	"github.com/ambit-tools/ambit/runtime/operator"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
@@ -33,7 +33,7 @@ type batchStep struct {
 
 type approveStep struct {
 	request      string
-	by           operator.Actor
+	by           runtime.Actor
 	grant, cover string
 	lasting      time.Duration
 	where        []consent.Predicate
@@ -42,12 +42,12 @@ type approveStep struct {
 
 type denyStep struct {
 	request, message string
-	by               operator.Actor
+	by               runtime.Actor
 }
 
 type revokeStep struct {
 	grant string
-	by    operator.Actor
+	by    runtime.Actor
 }
 
 type tamperStep struct {
@@ -191,20 +191,20 @@ func (r *reader) parseUndo(n *node) operation {
 }
 
 // id reads who answers. A group is let through, since the executor rejects what it answers.
-func (r *reader) id(n *node, key string, by *operator.Actor) {
-	by.Method = operator.Code
+func (r *reader) id(n *node, key string, by *runtime.Actor) {
+	by.Method = runtime.MethodCode
 	r.string(n, key, &by.ID)
-	if err := operator.CheckApprover(by.ID); n.kind == kindString && by.ID != "" && err != nil {
+	if err := runtime.CheckApprover(by.ID); n.kind == kindString && by.ID != "" && err != nil {
 		r.report(n.pos, "a member of a group is an id with groups: [NAME]", "%s: %s", key, err)
 	}
 }
 
 // groups reads the groups of who answers.
-func (r *reader) groups(n *node, key string, by *operator.Actor) {
+func (r *reader) groups(n *node, key string, by *runtime.Actor) {
 	r.list(n, key, func(n *node) {
 		var name string
 		r.string(n, key, &name)
-		if err := operator.CheckGroup(name); n.kind == kindString && name != "" && err != nil {
+		if err := runtime.CheckGroup(name); n.kind == kindString && name != "" && err != nil {
 			r.report(n.pos, "write the name of the group, without group:", "%s: %s", key, err)
 		}
 		by.Groups = append(by.Groups, name)

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime/engine"
-	"github.com/ambit-tools/ambit/runtime/operator"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
@@ -134,7 +133,7 @@ func (s *script) outcome(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 func (s *script) deny(ts *testscript.TestScript, neg bool, args []string) {
-	a := action.Answer{By: operator.Program(args[1])}
+	a := action.Answer{By: runtime.ProgramActor(args[1])}
 	rest := args[2:]
 	if len(rest) > 0 && groups(&a.By, rest[0]) {
 		rest = rest[1:]
@@ -147,7 +146,7 @@ func (s *script) deny(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 func (s *script) approve(ts *testscript.TestScript, neg bool, args []string) {
-	a := action.Answer{By: operator.Program(args[1]), Approve: true}
+	a := action.Answer{By: runtime.ProgramActor(args[1]), Approve: true}
 	for _, arg := range args[2:] {
 		if groups(&a.By, arg) {
 			continue
@@ -177,7 +176,7 @@ func (s *script) approve(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 // groups reads groups=NAME,NAME, the groups of an approver. It is false for another argument.
-func groups(by *operator.Actor, arg string) bool {
+func groups(by *runtime.Actor, arg string) bool {
 	names, ok := strings.CutPrefix(arg, "groups=")
 	if ok {
 		by.Groups = strings.Split(names, ",")
@@ -187,9 +186,9 @@ func groups(by *operator.Actor, arg string) bool {
 
 // decide answers the request of a call.
 func (s *script) decide(ts *testscript.TestScript, neg bool, call string, a action.Answer) {
-	ts.Check(operator.CheckApprover(a.By.ID)) // the executor rejects what a group answers
+	ts.Check(runtime.CheckApprover(a.By.ID)) // the executor rejects what a group answers
 	for _, name := range a.By.Groups {
-		ts.Check(operator.CheckGroup(name))
+		ts.Check(runtime.CheckGroup(name))
 	}
 	id := s.requests[call]
 	if q, ok := s.exec.Request(id); ok {
@@ -205,7 +204,7 @@ func (s *script) decide(ts *testscript.TestScript, neg bool, call string, a acti
 	if res.Outcome != nil {
 		s.print(ts, res.Outcome)
 	}
-	if (res.Kind == consent.Rejected) != neg {
+	if (res.Kind == runtime.ResolutionRejected) != neg {
 		ts.Fatalf("the answer of %q was %s", a.By.ID, said)
 	}
 }
@@ -251,7 +250,7 @@ func list(w io.Writer, first string, rest []string) {
 func (s *script) undo(ts *testscript.TestScript, neg bool, args []string) {
 	var err error
 	s.perform(ts, func() {
-		_, err = s.session.Undo(context.Background(), action.UndoRequest{CallID: args[0], By: operator.Program("script")})
+		_, err = s.session.Undo(context.Background(), action.UndoRequest{CallID: args[0], By: runtime.ProgramActor("script")})
 	})
 	result, why := action.ResultOf(err)
 	text := strings.TrimSpace(result + " " + string(why))

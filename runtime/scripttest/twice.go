@@ -15,7 +15,6 @@ import (
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/engine"
-	"github.com/ambit-tools/ambit/runtime/operator"
 )
 
 // twice makes a call in two applications that begin with the folder as it is, and compares what
@@ -35,7 +34,7 @@ func (s *script) twice(ts *testscript.TestScript, neg bool, args []string) {
 		one.perform(ts, func() { outs[i] = one.run.Turn(engine.TurnConfig{}).Execute(context.Background(), in) })
 		if id := outs[i].RequestID; outs[i].Kind == runtime.Pending {
 			one.perform(ts, func() {
-				one.exec.Decide(context.Background(), id, action.Answer{By: operator.Program("twice"), Approve: true})
+				one.exec.Decide(context.Background(), id, action.Answer{By: runtime.ProgramActor("twice"), Approve: true})
 				outs[i] = one.session.Await(context.Background(), in.ID)
 			})
 		}

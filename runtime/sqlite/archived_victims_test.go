@@ -20,7 +20,6 @@ import (
 	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/engine"
 	"github.com/ambit-tools/ambit/runtime/journal"
-	"github.com/ambit-tools/ambit/runtime/operator"
 	"github.com/ambit-tools/ambit/runtime/sqlite"
 )
 
@@ -72,7 +71,7 @@ func newArchivedVictims(t *testing.T) []*archivedVictim {
 
 	a = v.begin(t)
 	for _, g := range a.exec.Grants(action.GrantFilter{}) {
-		require.NoError(t, a.exec.Revoke(t.Context(), g.ID, operator.Program("owner"), "over"))
+		require.NoError(t, a.exec.Revoke(t.Context(), g.ID, runtime.ProgramActor("owner"), "over"))
 	}
 	v.calls(t, a, "s", 10, 13)
 	v.archive(t, a)
@@ -94,8 +93,8 @@ func (v *archivedVictim) begin(t *testing.T) *app {
 	}
 	out := v.call(t, a, "idle", "paid", "pay")
 	require.Equal(t, runtime.Pending, out.Kind, out.Message)
-	res := a.exec.Decide(t.Context(), out.RequestID, action.Answer{By: operator.Program("owner"), Approve: true, Grant: consent.ForSession, Cover: runtime.CoverTool})
-	require.Equal(t, consent.Accepted, res.Kind, res.Reason)
+	res := a.exec.Decide(t.Context(), out.RequestID, action.Answer{By: runtime.ProgramActor("owner"), Approve: true, Grant: consent.ForSession, Cover: runtime.CoverTool})
+	require.Equal(t, runtime.ResolutionAccepted, res.Kind, res.Reason)
 	require.Equal(t, runtime.Completed, a.exec.Await(t.Context(), "idle", "paid").Kind)
 	gone, ok := a.exec.FindSession("gone")
 	require.True(t, ok)

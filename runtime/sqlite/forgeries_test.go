@@ -13,7 +13,6 @@ import (
 
 	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/engine"
-	"github.com/ambit-tools/ambit/runtime/operator"
 
 	"github.com/stretchr/testify/require"
 	"golang.org/x/mod/sumdb/note"
@@ -71,7 +70,7 @@ func startApp(ctx context.Context, path string, signer note.Signer, anchor audit
 	reg, err := runtime.NewRegistry(a.tool("note", runtime.ConsentAskPolicy), a.tool("pay", runtime.ConsentAskAlways))
 	if err == nil {
 		a.exec, err = engine.NewExecutor(reg, runtime.PolicyFunc(allowAll), engine.WithJournal(j),
-			engine.WithApprover(runtime.ApproverFunc(func(context.Context, *runtime.ConsentRequest) error { return nil })))
+			engine.WithApprover(consent.ApproverFunc(func(context.Context, *consent.Notice) error { return nil })))
 	}
 	if err == nil {
 		err = a.exec.Recover(ctx)
@@ -120,8 +119,8 @@ func (a *app) work(t *testing.T, from, to int, approve bool) {
 		}
 		out := turn.Execute(t.Context(), runtime.Call{ID: fmt.Sprint("c", i), Tool: tool, Input: []byte(`{"text":"some"}`)})
 		if approve && out.Kind == runtime.Pending {
-			res := a.exec.Decide(t.Context(), out.RequestID, action.Answer{By: operator.Program("mallory"), Approve: true, Grant: consent.ForSession, Cover: runtime.CoverTool})
-			require.Equal(t, consent.Accepted, res.Kind, res.Reason)
+			res := a.exec.Decide(t.Context(), out.RequestID, action.Answer{By: runtime.ProgramActor("mallory"), Approve: true, Grant: consent.ForSession, Cover: runtime.CoverTool})
+			require.Equal(t, runtime.ResolutionAccepted, res.Kind, res.Reason)
 			continue
 		}
 		if !approve {

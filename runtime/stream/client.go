@@ -9,6 +9,7 @@ import (
 
 	"github.com/coder/websocket"
 
+	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/internal/httpguard"
@@ -91,7 +92,7 @@ func (c *client) decide(ctx context.Context, d decision) (*answered, *httpguard.
 	if res.Granted != nil {
 		out.Grant = res.Granted.ID
 	}
-	if res.Kind != consent.Rejected {
+	if res.Kind != runtime.ResolutionRejected {
 		return out, nil
 	}
 	return out, httpguard.Rejected(res.Reason, res.Detail)

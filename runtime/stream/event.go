@@ -58,8 +58,8 @@ type callData struct {
 	Arguments json.RawMessage      `json:"arguments,omitempty"`       // compacted
 	Final     json.RawMessage      `json:"final_arguments,omitempty"` // with which the handler runs, when they are others; compacted
 	Output    json.RawMessage      `json:"output,omitempty"`          // compacted
-	Artifact  *journal.ArtifactRef `json:"artifact,omitempty"`
-	Live      *journal.LiveCounts  `json:"live,omitempty"`      // of tool.output
+	Artifact  *runtime.ArtifactRef `json:"artifact,omitempty"`
+	Live      *runtime.LiveCounts  `json:"live,omitempty"`      // of tool.output
 	OutputIn  string               `json:"output_in,omitempty"` // of tool.output: the type of the event of this subject that has the output, which is kept
 	Approval  *view.Request        `json:"approval,omitempty"`  // of approval.requested, as the reader may see it
 }
@@ -123,7 +123,7 @@ func dataOf(e *journal.Entry, r *journal.Record) *callData {
 		From: r.From, To: r.To, Attempt: r.Attempt, Duration: milliseconds(r.Duration), By: r.By,
 		Request: r.Request, Resolution: r.Resolution, Rejection: r.Rejection, Metadata: r.Metadata,
 	}
-	if t := r.Times; t != (journal.Times{}) {
+	if t := r.Times; t != (runtime.Times{}) {
 		d.Times = &timesData{milliseconds(t.Policy), milliseconds(t.Consent), milliseconds(t.Queue), milliseconds(t.Handler)}
 	}
 	if r.Live != nil {

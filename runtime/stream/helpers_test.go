@@ -21,8 +21,6 @@ import (
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/engine"
 	"github.com/ambit-tools/ambit/runtime/host"
-	"github.com/ambit-tools/ambit/runtime/journal"
-	"github.com/ambit-tools/ambit/runtime/operator"
 	"github.com/ambit-tools/ambit/runtime/tokens"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
@@ -90,16 +88,16 @@ func tools() []*runtime.Tool {
 	}
 }
 
-// auditors lets actors of the group audit read the journal, beside what operator.Defaults allows.
+// auditors lets actors of the group audit read the journal, beside what runtime.OperatorDefaults allows.
 type auditors struct{}
 
-func (auditors) Authorize(ctx context.Context, r *operator.Request) (operator.Decision, error) {
+func (auditors) Authorize(ctx context.Context, r *runtime.ActRequest) (runtime.ActDecision, error) {
 	for _, g := range r.Actor.Groups {
-		if g == "audit" && r.Act == operator.Audit {
-			return operator.Decision{Allow: true}, nil
+		if g == "audit" && r.Act == runtime.ActAudit {
+			return runtime.ActDecision{Allow: true}, nil
 		}
 	}
-	return operator.Defaults{}.Authorize(ctx, r)
+	return runtime.OperatorDefaults{}.Authorize(ctx, r)
 }
 
 var allow = runtime.PolicyFunc(func(context.Context, *runtime.PolicyInput) (runtime.Decision, error) {
@@ -198,7 +196,7 @@ type event struct {
 		Stream                                            string
 		Kept                                              int
 		Text                                              string
-		Live                                              *journal.LiveCounts
+		Live                                              *runtime.LiveCounts
 		OutputIn                                          string `json:"output_in"`
 		Arguments, Output                                 json.RawMessage
 		Approval                                          *struct {

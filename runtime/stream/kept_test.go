@@ -15,7 +15,6 @@ import (
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/engine"
 	"github.com/ambit-tools/ambit/runtime/host"
-	"github.com/ambit-tools/ambit/runtime/operator"
 	"github.com/ambit-tools/ambit/runtime/process"
 	"github.com/ambit-tools/ambit/runtime/runtimetest"
 )
@@ -87,7 +86,7 @@ func TestKeptOutput(t *testing.T) {
 		assert.True(t, strings.HasSuffix(e.ID, "."+string(rune('0'+i))), e.ID)
 		text += e.Data.Text
 	}
-	require.NoError(t, r.Executor.Cancel(t.Context(), "s", "c", operator.Program("ops"), ""))
+	require.NoError(t, r.Executor.Cancel(t.Context(), "s", "c", runtime.ProgramActor("ops"), ""))
 	assert.Equal(t, runtime.Cancelled, (<-ended).Kind)
 	for _, e := range all.until("tool.aborted") {
 		assert.Zero(t, e.Data.Kept)

@@ -18,7 +18,6 @@ import (
 	"github.com/ambit-tools/ambit/runtime/feed"
 	"github.com/ambit-tools/ambit/runtime/internal/httpguard"
 	"github.com/ambit-tools/ambit/runtime/journal"
-	"github.com/ambit-tools/ambit/runtime/operator"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
@@ -26,11 +25,11 @@ import (
 type allowed struct{}
 
 func (allowed) Authenticate(*http.Request) (Caller, error) {
-	return Caller{Actor: operator.Actor{ID: "eve", Method: "test"}}, nil
+	return Caller{Actor: runtime.Actor{ID: "eve", Method: "test"}}, nil
 }
 
-func (allowed) Authorize(context.Context, *operator.Request) (operator.Decision, error) {
-	return operator.Decision{Allow: true}, nil
+func (allowed) Authorize(context.Context, *runtime.ActRequest) (runtime.ActDecision, error) {
+	return runtime.ActDecision{Allow: true}, nil
 }
 
 // noCodec decodes nothing: no call is made.

@@ -8,7 +8,6 @@ import (
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/journal"
-	"github.com/ambit-tools/ambit/runtime/operator"
 )
 
 // A liveData is the data of a piece of live output. It has no position: nothing resumes at a piece.
@@ -39,7 +38,7 @@ type liveData struct {
 // live returns a piece of live output; ok is false when the viewer may not know of it: only an auditor
 // may.
 func (v viewer) live(ctx context.Context, p *journal.Live, missed uint64) (f frame, ok bool, err error) {
-	audits, err := v.may(ctx, operator.Audit, operator.Target{Session: p.Session, Run: p.Run, Call: p.Call})
+	audits, err := v.may(ctx, runtime.ActAudit, runtime.ActTarget{Session: p.Session, Run: p.Run, Call: p.Call})
 	if err != nil || !audits {
 		return f, false, err
 	}

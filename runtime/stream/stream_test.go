@@ -22,7 +22,6 @@ import (
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/host"
-	"github.com/ambit-tools/ambit/runtime/operator"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
@@ -385,8 +384,8 @@ func TestProblems(t *testing.T) {
 // seeing lets eve see requests, which she may not answer.
 type seeing struct{}
 
-func (seeing) Authorize(ctx context.Context, r *operator.Request) (operator.Decision, error) {
-	return operator.Decision{Allow: r.Act == operator.See}, nil
+func (seeing) Authorize(ctx context.Context, r *runtime.ActRequest) (runtime.ActDecision, error) {
+	return runtime.ActDecision{Allow: r.Act == runtime.ActSee}, nil
 }
 
 // TestShownIsForThoseWhoMayDecide: who may see a request and not answer it gets no revealed arguments.
@@ -429,7 +428,7 @@ func TestEndedRequests(t *testing.T) {
 	denied, cancelled := r.call("send", "ada"), r.call("send", "ada")
 	got := r.socket(alice).ask(`{"type":"approval.decide","request":"` + denied.RequestID + `","approve":false}`)
 	require.Equal(t, "accepted", got.Resolution)
-	require.NoError(t, r.Executor.Cancel(t.Context(), "s", cancelled.CallID, operator.Program("ops"), "not wanted any more"))
+	require.NoError(t, r.Executor.Cancel(t.Context(), "s", cancelled.CallID, runtime.ProgramActor("ops"), "not wanted any more"))
 	late := r.call("hasty", "ada")
 	want := []endedRequest{
 		{denied.RequestID, denied.CallID, "denied", "alice"}, {cancelled.RequestID, cancelled.CallID, "cancelled", ""}, {late.RequestID, late.CallID, "expired", ""},

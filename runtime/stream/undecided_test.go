@@ -21,7 +21,6 @@ import (
 	"github.com/ambit-tools/ambit/runtime/feed"
 	"github.com/ambit-tools/ambit/runtime/internal/httpguard"
 	"github.com/ambit-tools/ambit/runtime/journal"
-	"github.com/ambit-tools/ambit/runtime/operator"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
@@ -38,20 +37,20 @@ func (s *shaky) set(how string) {
 	s.how = how
 }
 
-func (s *shaky) Authorize(ctx context.Context, _ *operator.Request) (operator.Decision, error) {
+func (s *shaky) Authorize(ctx context.Context, _ *runtime.ActRequest) (runtime.ActDecision, error) {
 	s.mu.Lock()
 	how := s.how
 	s.mu.Unlock()
 	switch how {
 	case "fails":
-		return operator.Decision{}, errors.New("the directory of people does not answer")
+		return runtime.ActDecision{}, errors.New("the directory of people does not answer")
 	case "hangs":
 		<-ctx.Done()
-		return operator.Decision{}, ctx.Err()
+		return runtime.ActDecision{}, ctx.Err()
 	case "panics":
 		panic(how)
 	}
-	return operator.Decision{Allow: true}, nil
+	return runtime.ActDecision{Allow: true}, nil
 }
 
 // page is what a reader of events has got.

@@ -10,7 +10,6 @@ import (
 	"github.com/ambit-tools/ambit/runtime/engine"
 	"github.com/ambit-tools/ambit/runtime/internal/compact"
 	"github.com/ambit-tools/ambit/runtime/journal"
-	"github.com/ambit-tools/ambit/runtime/operator"
 	"github.com/ambit-tools/ambit/runtime/view"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
@@ -19,7 +18,7 @@ import (
 // anew holds for the next one.
 type viewer struct {
 	exec *engine.Executor
-	by   operator.Actor
+	by   runtime.Actor
 }
 
 // frame returns what an entry tells the viewer who wants events of some kinds; ok is false when that is
@@ -29,10 +28,10 @@ func (v viewer) frame(ctx context.Context, e *journal.Entry, kinds []string) (f 
 	if err != nil {
 		return f, false, err
 	}
-	own, about := slices.Contains(kinds, e.Kind), operator.Target{Session: e.Session, Run: e.Run, Call: e.Call}
+	own, about := slices.Contains(kinds, e.Kind), runtime.ActTarget{Session: e.Session, Run: e.Run, Call: e.Call}
 	audits := false
 	if own || len(r.Consent) > 0 {
-		if audits, err = v.may(ctx, operator.Audit, about); err != nil {
+		if audits, err = v.may(ctx, runtime.ActAudit, about); err != nil {
 			return f, false, err
 		}
 	}
@@ -43,7 +42,7 @@ func (v viewer) frame(ctx context.Context, e *journal.Entry, kinds []string) (f 
 	if !audits && own {
 		about.Request = r.Request
 		if own = r.Request != "" && isApproval(e.Kind); own {
-			own, err = v.may(ctx, operator.See, about)
+			own, err = v.may(ctx, runtime.ActSee, about)
 		}
 		if err != nil {
 			return f, false, err
@@ -86,7 +85,7 @@ func (v viewer) ended(ctx context.Context, r *journal.Record, audits bool) (list
 		}
 		sees := audits && ev.Call == r.Call
 		if !sees {
-			if sees, err = v.may(ctx, operator.See, operator.Target{Request: ev.Request}); err != nil {
+			if sees, err = v.may(ctx, runtime.ActSee, runtime.ActTarget{Request: ev.Request}); err != nil {
 				return nil, err
 			}
 		}
@@ -100,7 +99,7 @@ func (v viewer) ended(ctx context.Context, r *journal.Record, audits bool) (list
 
 // may reports whether the operator policy allows the viewer an act. An error says that it could not be decided,
 // which is no denial ([action.Undecided]).
-func (v viewer) may(ctx context.Context, act operator.Act, about operator.Target) (bool, error) {
+func (v viewer) may(ctx context.Context, act runtime.Act, about runtime.ActTarget) (bool, error) {
 	err := v.exec.May(ctx, act, v.by, about)
 	if action.Undecided(err) {
 		return false, err

@@ -9,7 +9,6 @@ import (
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/consent"
-	"github.com/ambit-tools/ambit/runtime/operator"
 )
 
 // The errors of Notify.
@@ -26,9 +25,9 @@ type Decider interface {
 }
 
 // An Approver receives requests and answers them one by one, in the order in which
-// they came. It implements runtime.Approver.
+// they came. It implements consent.Approver.
 type Approver struct {
-	by     operator.Actor // whose answers these are; without an id: Func says
+	by     runtime.Actor // whose answers these are; without an id: Func says
 	begin  func(ctx context.Context) (answerer, error)
 	mu     sync.Mutex
 	queue  []notice
@@ -39,48 +38,48 @@ type Approver struct {
 // A notice is a request, and how long it stands.
 type notice struct {
 	ctx     context.Context
-	request *runtime.ConsentRequest
+	request *consent.Notice
 }
 
 // An answerer carries on the conversation with the person or function that answers.
 type answerer interface {
 	// answer returns what is answered; false when nothing is. An error ends Serve.
-	answer(ctx context.Context, r *runtime.ConsentRequest) (action.Answer, bool, error)
+	answer(ctx context.Context, r *consent.Notice) (action.Answer, bool, error)
 	// told says what became of the answer.
-	told(r *runtime.ConsentRequest, res action.Resolution)
+	told(r *consent.Notice, res action.Resolution)
 	// idle is called while there is nothing to answer. It ends with ctx.
 	idle(ctx context.Context) error
 }
 
-func newApprover(by operator.Actor, begin func(context.Context) (answerer, error)) *Approver {
+func newApprover(by runtime.Actor, begin func(context.Context) (answerer, error)) *Approver {
 	return &Approver{by: by, begin: begin, more: make(chan struct{}, 1)}
 }
 
 // Func returns an approver that is a function: what it returns is the answer, and
 // when it returns false the request stays open for other approvers. The context ends
 // with the request.
-func Func(answer func(context.Context, *runtime.ConsentRequest) (action.Answer, bool)) *Approver {
-	return newApprover(operator.Actor{}, func(context.Context) (answerer, error) { return function(answer), nil })
+func Func(answer func(context.Context, *consent.Notice) (action.Answer, bool)) *Approver {
+	return newApprover(runtime.Actor{}, func(context.Context) (answerer, error) { return function(answer), nil })
 }
 
-type function func(context.Context, *runtime.ConsentRequest) (action.Answer, bool)
+type function func(context.Context, *consent.Notice) (action.Answer, bool)
 
-func (f function) answer(ctx context.Context, r *runtime.ConsentRequest) (action.Answer, bool, error) {
+func (f function) answer(ctx context.Context, r *consent.Notice) (action.Answer, bool, error) {
 	a, ok := f(ctx, r)
 	return a, ok, nil
 }
 
-func (function) told(*runtime.ConsentRequest, action.Resolution) {}
+func (function) told(*consent.Notice, action.Resolution) {}
 
 func (function) idle(ctx context.Context) error {
 	<-ctx.Done()
 	return nil
 }
 
-// Notify implements runtime.Approver. It puts the request at the end of the queue
+// Notify implements consent.Approver. It puts the request at the end of the queue
 // and returns at once. It refuses what the approver could not answer, so that a
 // call that no approver may answer ends instead of waiting.
-func (a *Approver) Notify(ctx context.Context, r *runtime.ConsentRequest) error {
+func (a *Approver) Notify(ctx context.Context, r *consent.Notice) error {
 	if err := a.may(r); err != nil {
 		return err
 	}
@@ -95,7 +94,7 @@ func (a *Approver) Notify(ctx context.Context, r *runtime.ConsentRequest) error 
 }
 
 // may returns why the executor would reject every answer of this approver.
-func (a *Approver) may(r *runtime.ConsentRequest) error {
+func (a *Approver) may(r *consent.Notice) error {
 	if a.by.ID == "" {
 		return nil
 	}
@@ -172,7 +171,7 @@ func serve(ctx context.Context, n notice, who answerer, d Decider) error {
 		res := d.Decide(ctx, n.request.ID, answer)
 		who.told(n.request, res)
 		book, some := d.(interface {
-			Request(id string) (*runtime.ConsentRequest, bool)
+			Request(id string) (*consent.Notice, bool)
 		})
 		if res.Reason != consent.TermsChanged && !res.Rewritten || !some {
 			return nil

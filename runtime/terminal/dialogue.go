@@ -15,7 +15,7 @@ import (
 // A dialogue is the conversation about one request.
 type dialogue struct {
 	*console
-	r     *runtime.ConsentRequest
+	r     *consent.Notice
 	whole bool // nothing is left out of what is shown
 	cut   bool // something was
 }

@@ -9,8 +9,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/action"
-	"github.com/ambit-tools/ambit/runtime/operator"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -84,7 +84,7 @@ func TestDiffIsColoured(t *testing.T) {
 	require.NoError(t, a.Notify(t.Context(), r))
 	served := make(chan error, 1)
 	go func() { served <- a.Serve(t.Context(), d) }()
-	assert.Equal(t, action.Answer{By: operator.Program("alice"), Approve: true}, <-d.answers)
+	assert.Equal(t, action.Answer{By: runtime.ProgramActor("alice"), Approve: true}, <-d.answers)
 	p.in.Close()
 	require.Error(t, <-served)
 	for _, want := range []string{"| \x1b[31m-zero\x1b[0m\n", "| \x1b[32m+one\x1b[0m\n", "| \x1b[36m@@ -1 +1 @@\x1b[0m\n", "\x1b[32m+\\u{1B}[0mx\x1b[0m"} {

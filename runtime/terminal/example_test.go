@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"log"
 
+	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/engine"
-	"github.com/ambit-tools/ambit/runtime/operator"
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/action"
@@ -34,9 +34,9 @@ func Example() {
 	ask := runtime.PolicyFunc(func(context.Context, *runtime.PolicyInput) (runtime.Decision, error) {
 		return runtime.Decision{Effect: runtime.EffectAllow}, nil
 	})
-	approver := terminal.Func(func(_ context.Context, r *runtime.ConsentRequest) (action.Answer, bool) {
+	approver := terminal.Func(func(_ context.Context, r *consent.Notice) (action.Answer, bool) {
 		fmt.Printf("asked about %s %s\n", r.Tool, r.Shown)
-		return action.Answer{By: operator.Program("alice"), Approve: true}, true
+		return action.Answer{By: runtime.ProgramActor("alice"), Approve: true}, true
 	})
 	exec, err := engine.NewExecutor(reg, ask, engine.WithApprover(approver))
 	if err != nil {

@@ -65,7 +65,7 @@ type desk struct {
 }
 
 func newDesk() *desk {
-	return &desk{answers: make(chan action.Answer, 10), res: action.Resolution{Kind: consent.Accepted}}
+	return &desk{answers: make(chan action.Answer, 10), res: action.Resolution{Kind: runtime.ResolutionAccepted}}
 }
 
 func (d *desk) Decide(_ context.Context, _ string, a action.Answer) action.Resolution {
@@ -73,15 +73,15 @@ func (d *desk) Decide(_ context.Context, _ string, a action.Answer) action.Resol
 	return d.res
 }
 
-func request(args string) *runtime.ConsentRequest {
+func request(args string) *consent.Notice {
 	created := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-	r := &runtime.ConsentRequest{
+	r := &consent.Notice{
 		Request: consent.Request{
 			ID: "r1", CallID: "c1", Tool: "file_write", Principal: "agent", Effect: "write",
 			Terms: consent.Terms{
 				Args:        json.RawMessage(args),
 				Reasons:     []consent.Reason{{Code: "declared", Message: "Write {path}"}},
-				Requirement: consent.Requirement{Quorum: 1, MaxCover: consent.CoverTool},
+				Requirement: consent.Requirement{Quorum: 1, MaxCover: runtime.CoverTool},
 			},
 			Created: created, Expires: created.Add(5 * time.Minute),
 		},
@@ -92,13 +92,13 @@ func request(args string) *runtime.ConsentRequest {
 
 // converse asks one person about one request and returns what was answered, if
 // anything was, and what was said.
-func converse(t *testing.T, r *runtime.ConsentRequest, lines ...string) (given *action.Answer, said string) {
+func converse(t *testing.T, r *consent.Notice, lines ...string) (given *action.Answer, said string) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) { given, said = talk(t, r, lines) })
 	return given, said
 }
 
-func talk(t *testing.T, r *runtime.ConsentRequest, lines []string) (*action.Answer, string) {
+func talk(t *testing.T, r *consent.Notice, lines []string) (*action.Answer, string) {
 	t.Helper()
 	p, d := newPerson(lines...), newDesk()
 	a, err := terminal.New("alice", p, p)

@@ -8,13 +8,11 @@ import (
 	"io"
 	"os"
 
-	"github.com/ambit-tools/ambit/runtime/consent"
-	"github.com/ambit-tools/ambit/runtime/operator"
-
 	"golang.org/x/term"
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/action"
+	"github.com/ambit-tools/ambit/runtime/consent"
 )
 
 // An Option changes how a terminal looks.
@@ -37,7 +35,7 @@ func WithGroups(names ...string) Option {
 // ErrNoTerminal; for anything else, such as a session over a network, the caller
 // vouches. Nothing is read before Serve.
 func New(by string, in io.Reader, out io.Writer, opts ...Option) (*Approver, error) {
-	c := &console{by: operator.Program(by), out: out}
+	c := &console{by: runtime.ProgramActor(by), out: out}
 	for _, stream := range []any{in, out} {
 		f, isFile := stream.(*os.File)
 		if isFile && !term.IsTerminal(int(f.Fd())) {
@@ -59,7 +57,7 @@ func New(by string, in io.Reader, out io.Writer, opts ...Option) (*Approver, err
 
 // A console carries on the conversation in lines of text.
 type console struct {
-	by     operator.Actor
+	by     runtime.Actor
 	out    io.Writer
 	colour palette
 	lines  <-chan string // closed at the end of the input
@@ -123,7 +121,7 @@ func (c *console) read(ctx context.Context, prompt string) (string, error) {
 }
 
 // answer implements answerer.
-func (c *console) answer(ctx context.Context, r *runtime.ConsentRequest) (action.Answer, bool, error) {
+func (c *console) answer(ctx context.Context, r *consent.Notice) (action.Answer, bool, error) {
 	d := dialogue{console: c, r: r, whole: false}
 	d.show()
 	a, err := d.choose(ctx)
@@ -138,15 +136,15 @@ func (c *console) answer(ctx context.Context, r *runtime.ConsentRequest) (action
 }
 
 // told implements answerer.
-func (c *console) told(r *runtime.ConsentRequest, res action.Resolution) {
+func (c *console) told(r *consent.Notice, res action.Resolution) {
 	switch {
-	case res.Kind == consent.Rejected:
+	case res.Kind == runtime.ResolutionRejected:
 		why := res.Reason.String()
 		if res.Detail != "" {
 			why += ": " + Escape(res.Detail)
 		}
 		fmt.Fprintf(c.out, "%s\n", c.colour.red("Not taken: "+why+"."))
-	case res.Kind == consent.Recorded:
+	case res.Kind == runtime.ResolutionRecorded:
 		fmt.Fprintf(c.out, "Recorded. %s.\n", wanted(res.Missing))
 	case res.Outcome == nil:
 		fmt.Fprintln(c.out, "Accepted.")

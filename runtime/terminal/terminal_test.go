@@ -9,8 +9,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/ambit-tools/ambit/runtime/operator"
-
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
@@ -18,7 +16,6 @@ import (
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/consent"
-	"github.com/ambit-tools/ambit/runtime/process"
 	"github.com/ambit-tools/ambit/runtime/terminal"
 )
 
@@ -61,7 +58,7 @@ func TestWholeDialogue(t *testing.T) {
 	r := request(args)
 	r.Preview = &consent.Preview{Text: diff}
 	a, said := converse(t, r, "y")
-	assert.Equal(t, &action.Answer{By: operator.Program("alice"), Approve: true}, a)
+	assert.Equal(t, &action.Answer{By: runtime.ProgramActor("alice"), Approve: true}, a)
 	assert.Equal(t, shown, said)
 }
 
@@ -101,7 +98,7 @@ func TestAnswers(t *testing.T) {
 		"nothing alike": {[]string{"a", "", "y"}, action.Answer{Approve: true}, `name at least one argument`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			test.want.By = operator.Program("alice")
+			test.want.By = runtime.ProgramActor("alice")
 			got, said := converse(t, request(args), test.lines...)
 			require.NotNil(t, got, said)
 			assert.Equal(t, test.want, *got)
@@ -124,7 +121,7 @@ func TestMemberOfAGroupAtATerminal(t *testing.T) {
 	served := make(chan error, 1)
 	go func() { served <- a.Serve(ctx, d) }()
 	answer := <-d.answers
-	assert.Equal(t, operator.Actor{ID: "otto", Groups: []string{"sales", "leads"}, Method: operator.Code}, answer.By)
+	assert.Equal(t, runtime.Actor{ID: "otto", Groups: []string{"sales", "leads"}, Method: runtime.MethodCode}, answer.By)
 	stop()
 	<-served
 	p.in.Close() // the reader of the lines ends
@@ -142,7 +139,7 @@ func TestOnlyDeclaredCoversAreOffered(t *testing.T) {
 	r := request(args)
 	r.Covers = []runtime.GrantCover{runtime.CoverExact}
 	got, said := converse(t, r, "a", "t", "n", "")
-	assert.Equal(t, &action.Answer{By: operator.Program("alice")}, got)
+	assert.Equal(t, &action.Answer{By: runtime.ProgramActor("alice")}, got)
 	assert.NotContains(t, said, "a  alike")
 	assert.NotContains(t, said, "t  any")
 	assert.Equal(t, 2, strings.Count(said, "Type one of the letters."))
@@ -259,10 +256,10 @@ func TestTypedAheadAnswersNothing(t *testing.T) {
 
 func TestResolutionsAreTold(t *testing.T) {
 	for want, res := range map[string]action.Resolution{
-		"Not taken: expired.":                    {Kind: consent.Rejected, Reason: consent.RequestExpired},
-		"Recorded. 2 more approvals are wanted.": {Kind: consent.Recorded, Missing: 2},
-		"Accepted. file_write: completed.":       {Kind: consent.Accepted, Outcome: &runtime.Outcome{Kind: runtime.Completed}},
-		"Accepted. file_write: denied, cooldown": {Kind: consent.Accepted, Outcome: &runtime.Outcome{Kind: runtime.Denied, Reason: runtime.ReasonCooldown}},
+		"Not taken: expired.":                    {Kind: runtime.ResolutionRejected, Reason: consent.RequestExpired},
+		"Recorded. 2 more approvals are wanted.": {Kind: runtime.ResolutionRecorded, Missing: 2},
+		"Accepted. file_write: completed.":       {Kind: runtime.ResolutionAccepted, Outcome: &runtime.Outcome{Kind: runtime.Completed}},
+		"Accepted. file_write: denied, cooldown": {Kind: runtime.ResolutionAccepted, Outcome: &runtime.Outcome{Kind: runtime.Denied, Reason: runtime.ReasonCooldown}},
 	} {
 		synctest.Test(t, func(t *testing.T) { tells(t, res, want) })
 	}
@@ -293,9 +290,9 @@ func TestEditedRequestIsShownAgain(t *testing.T) {
 	d.now.Binding = consent.Digest{2}
 	d.res = action.Resolution{Reason: consent.TermsChanged}
 	shown := make(chan string, 2)
-	a := terminal.Func(func(_ context.Context, r *runtime.ConsentRequest) (action.Answer, bool) {
+	a := terminal.Func(func(_ context.Context, r *consent.Notice) (action.Answer, bool) {
 		shown <- string(r.Args)
-		return action.Answer{By: operator.Program("code"), Approve: len(shown) == 1}, len(shown) < 3
+		return action.Answer{By: runtime.ProgramActor("code"), Approve: len(shown) == 1}, len(shown) < 3
 	})
 	first := request(`{"path":"a"}`)
 	first.Binding = consent.Digest{1}
@@ -303,8 +300,8 @@ func TestEditedRequestIsShownAgain(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	served := make(chan error, 1)
 	go func() { served <- a.Serve(ctx, d) }()
-	assert.Equal(t, action.Answer{By: operator.Program("code"), Approve: true, Binding: consent.Digest{1}}, <-d.answers)
-	assert.Equal(t, action.Answer{By: operator.Program("code"), Binding: consent.Digest{2}}, <-d.answers)
+	assert.Equal(t, action.Answer{By: runtime.ProgramActor("code"), Approve: true, Binding: consent.Digest{1}}, <-d.answers)
+	assert.Equal(t, action.Answer{By: runtime.ProgramActor("code"), Binding: consent.Digest{2}}, <-d.answers)
 	assert.Equal(t, []string{`{"path":"a"}`, `{"path":"b"}`}, []string{<-shown, <-shown})
 	stop()
 	require.NoError(t, <-served)
@@ -316,9 +313,9 @@ func TestRewrittenEditIsShown(t *testing.T) {
 	d := &rewritingDesk{desk: newDesk(), now: request(`{"cents":100}`)}
 	d.now.Binding = consent.Digest{2}
 	asked := make(chan string, 4)
-	a := terminal.Func(func(_ context.Context, r *runtime.ConsentRequest) (action.Answer, bool) {
+	a := terminal.Func(func(_ context.Context, r *consent.Notice) (action.Answer, bool) {
 		asked <- string(r.Args)
-		return action.Answer{By: operator.Program("code"), Approve: true, Edit: []byte(`{"cents":500}`)}, true
+		return action.Answer{By: runtime.ProgramActor("code"), Approve: true, Edit: []byte(`{"cents":500}`)}, true
 	})
 	first := request(`{"cents":50}`)
 	first.Binding = consent.Digest{1}
@@ -338,36 +335,36 @@ func TestRewrittenEditIsShown(t *testing.T) {
 // A rewritingDesk has a policy that rewrites every edit to the same terms.
 type rewritingDesk struct {
 	*desk
-	now *runtime.ConsentRequest
+	now *consent.Notice
 }
 
 func (d *rewritingDesk) Decide(ctx context.Context, id string, a action.Answer) action.Resolution {
 	d.desk.Decide(ctx, id, a)
-	return action.Resolution{Kind: consent.Recorded, Missing: 1, Rewritten: true}
+	return action.Resolution{Kind: runtime.ResolutionRecorded, Missing: 1, Rewritten: true}
 }
 
-func (d *rewritingDesk) Request(id string) (*runtime.ConsentRequest, bool) {
+func (d *rewritingDesk) Request(id string) (*consent.Notice, bool) {
 	return d.now, id == d.now.ID
 }
 
 // An editedDesk rejects the first answer, because the request has been edited.
 type editedDesk struct {
 	*desk
-	now *runtime.ConsentRequest
+	now *consent.Notice
 }
 
 func (d *editedDesk) Decide(ctx context.Context, id string, a action.Answer) action.Resolution {
 	res := d.desk.Decide(ctx, id, a)
-	d.res = action.Resolution{Kind: consent.Accepted}
+	d.res = action.Resolution{Kind: runtime.ResolutionAccepted}
 	return res
 }
 
-func (d *editedDesk) Request(id string) (*runtime.ConsentRequest, bool) { return d.now, id == d.now.ID }
+func (d *editedDesk) Request(id string) (*consent.Notice, bool) { return d.now, id == d.now.ID }
 
 func TestFunc(t *testing.T) {
 	d := newDesk()
-	a := terminal.Func(func(_ context.Context, r *runtime.ConsentRequest) (action.Answer, bool) {
-		return action.Answer{By: operator.Program("code"), Approve: r.Tool == "file_write"}, r.CallID != "c2"
+	a := terminal.Func(func(_ context.Context, r *consent.Notice) (action.Answer, bool) {
+		return action.Answer{By: runtime.ProgramActor("code"), Approve: r.Tool == "file_write"}, r.CallID != "c2"
 	})
 	left := request(args)
 	left.CallID = "c2"
@@ -376,7 +373,7 @@ func TestFunc(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	served := make(chan error, 1)
 	go func() { served <- a.Serve(ctx, d) }()
-	assert.Equal(t, action.Answer{By: operator.Program("code"), Approve: true}, <-d.answers)
+	assert.Equal(t, action.Answer{By: runtime.ProgramActor("code"), Approve: true}, <-d.answers)
 	stop()
 	require.NoError(t, <-served)
 	assert.Empty(t, d.answers)
@@ -386,15 +383,15 @@ func TestFunc(t *testing.T) {
 // line by line.
 func TestCommand(t *testing.T) {
 	r := request(`{"ref":"a b"}`)
-	r.Command = &process.Invocation{Program: "git", Argv: []string{"git", "log", "a b", "\x1b[1m\u202e"}, Network: process.Loopback}
+	r.Command = &runtime.Invocation{Program: "git", Argv: []string{"git", "log", "a b", "\x1b[1m\u202e"}, Network: runtime.NetworkLoopback}
 	_, said := converse(t, r, "y")
 	assert.Contains(t, said, "it would run\n    runs       \"git\" \"log\" \"a b\" \"\\u001b[1m\\u{202E}\"\n    isolation  sandbox, network loopback\n")
 	r = request(`{}`)
-	r.Command = &process.Invocation{Program: "sh", Argv: []string{"sh", "-c", "--", "ls\nid"}, Script: "ls\nid", Dir: "sub", Tier: process.ProcessTier}
+	r.Command = &runtime.Invocation{Program: "sh", Argv: []string{"sh", "-c", "--", "ls\nid"}, Script: "ls\nid", Dir: "sub", Tier: runtime.TierProcess}
 	_, said = converse(t, r, "y")
 	assert.Contains(t, said, "    script     | ls\n               | id  (no line break at the end)\n    by         \"sh\"\n    in         \"sub\"\n    isolation  process, network none\n")
 	r = request(`{}`)
-	r.Command = &process.Invocation{Program: "sh", Argv: []string{"say", strings.Repeat("x", 5000)}}
+	r.Command = &runtime.Invocation{Program: "sh", Argv: []string{"say", strings.Repeat("x", 5000)}}
 	_, said = converse(t, r, "y")
 	assert.Contains(t, said, "characters are not shown ...")
 }

@@ -14,9 +14,9 @@ import (
 	"sync"
 	"time"
 
+	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/internal/oslock"
 	"github.com/ambit-tools/ambit/runtime/internal/ownfile"
-	"github.com/ambit-tools/ambit/runtime/operator"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
@@ -68,7 +68,7 @@ func (f *File) Check() error { return ownfile.Closed(f.path) }
 
 // Verify returns whose token a text is, and a channel that is closed when the token is revoked. ok is
 // false when there is no such token. An error says that the file cannot be read: then nobody is known.
-func (f *File) Verify(text string) (who operator.Actor, revoked <-chan struct{}, ok bool, err error) {
+func (f *File) Verify(text string) (who runtime.Actor, revoked <-chan struct{}, ok bool, err error) {
 	name, ok := nameIn(text)
 	if !ok {
 		return who, nil, false, nil

@@ -13,11 +13,11 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/ambit-tools/ambit/runtime/operator"
+	"github.com/ambit-tools/ambit/runtime"
 )
 
 // Method is how the actor of a token was authenticated.
-const Method operator.Method = "token"
+const Method runtime.ActorMethod = "token"
 
 const (
 	prefix     = "ambit_" // by which scanners for leaked secrets find tokens
@@ -87,8 +87,8 @@ func checkName(what, name string) error {
 }
 
 // actor returns whose token it is.
-func (t *Token) actor() operator.Actor {
-	return operator.Actor{ID: t.ID, Groups: t.Groups, Method: Method}
+func (t *Token) actor() runtime.Actor {
+	return runtime.Actor{ID: t.ID, Groups: t.Groups, Method: Method}
 }
 
 // is reports whether text is the token, in a time that does not depend on how much of it is right.

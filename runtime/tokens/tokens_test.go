@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/ambit-tools/ambit/runtime/operator"
+	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/tokens"
 )
 
@@ -44,7 +44,7 @@ func TestVerify(t *testing.T) {
 	require.NoError(t, err)
 	require.True(t, ok)
 	assert.True(t, open(revoked))
-	assert.Equal(t, operator.Actor{ID: "alice", Groups: []string{"finance"}, Method: tokens.Method}, who)
+	assert.Equal(t, runtime.Actor{ID: "alice", Groups: []string{"finance"}, Method: tokens.Method}, who)
 	for name, wrong := range map[string]string{
 		"nothing":              "",
 		"name alone":           "ambit_" + token.Name,

@@ -1,5 +1,5 @@
 // Package view makes what a viewer may see of requests for consent. A console, a stream or an MCP server
-// shows people requests through it and in no other way: an engine's runtime.ConsentRequest holds the
+// shows people requests through it and in no other way: an engine's consent.Notice holds the
 // arguments with revealed secrets in clear, and a [Request] holds them only for a viewer who may answer
 // (SEMANTICS 5.10.6).
 //
@@ -15,8 +15,6 @@ import (
 	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/engine"
-	"github.com/ambit-tools/ambit/runtime/operator"
-	"github.com/ambit-tools/ambit/runtime/process"
 )
 
 // A Request is a request for consent as one viewer may see it. Its JSON form may be sent to that viewer,
@@ -26,9 +24,9 @@ type Request struct {
 
 	Title       string               `json:"title,omitempty"`
 	Description string               `json:"description,omitempty"` // of the tool
-	Covers      []consent.GrantCover `json:"covers,omitempty"`      // what a standing grant may cover, the narrowest first
+	Covers      []runtime.GrantCover `json:"covers,omitempty"`      // what a standing grant may cover, the narrowest first
 	Missing     int                  `json:"missing"`               // how many approvals are still required
-	Command     *process.Invocation  `json:"command,omitempty"`     // what the call would run; nil: the tool has a handler, or the call is over
+	Command     *runtime.Invocation  `json:"command,omitempty"`     // what the call would run; nil: the tool has a handler, or the call is over
 
 	// MayDecide says that the viewer may answer the request while it is open.
 	MayDecide bool `json:"may_decide"`
@@ -39,8 +37,8 @@ type Request struct {
 
 // Of returns a request as a viewer may see it: the operator policy must allow the viewer to see it. The
 // error is an *action.Error. A viewer who may not see the request is not told whether there is one.
-func Of(ctx context.Context, exec *engine.Executor, id string, viewer operator.Actor) (*Request, error) {
-	if err := exec.May(ctx, operator.See, viewer, operator.Target{Request: id}); err != nil {
+func Of(ctx context.Context, exec *engine.Executor, id string, viewer runtime.Actor) (*Request, error) {
+	if err := exec.May(ctx, runtime.ActSee, viewer, runtime.ActTarget{Request: id}); err != nil {
 		return nil, err
 	}
 	r, ok := exec.Request(id)
@@ -62,7 +60,7 @@ const maxLooks = 1_000
 // the next page begins, zero when this is the last one. A page may have fewer than f.Limit requests before the
 // last: the operator policy is asked about at most 1,000 for each. Where it cannot say whether the viewer may see one, the
 // error says so, and there is no page: a request must not be taken for one that is not there ([action.Undecided]).
-func Open(ctx context.Context, exec *engine.Executor, f consent.RequestFilter, mine bool, viewer operator.Actor) (list []*Request, next consent.Place, err error) {
+func Open(ctx context.Context, exec *engine.Executor, f consent.RequestFilter, mine bool, viewer runtime.Actor) (list []*Request, next consent.Place, err error) {
 	list = []*Request{}
 	if mine {
 		f.Approver, f.Groups = viewer.ID, viewer.Groups
@@ -93,7 +91,7 @@ func Open(ctx context.Context, exec *engine.Executor, f consent.RequestFilter, m
 // Ended returns at most limit requests that need no answer any more and that a viewer may see, the newest
 // first, as long as the executor retains them. before is the id of the last one of the page before; empty:
 // from the newest. A shorter list is the last page. The error is as that of Open.
-func Ended(ctx context.Context, exec *engine.Executor, before string, limit int, viewer operator.Actor) ([]*Request, error) {
+func Ended(ctx context.Context, exec *engine.Executor, before string, limit int, viewer runtime.Actor) ([]*Request, error) {
 	list := []*Request{}
 	for len(list) < limit {
 		page := exec.EndedRequests(before, limit)
@@ -116,8 +114,8 @@ func Ended(ctx context.Context, exec *engine.Executor, before string, limit int,
 }
 
 // seen is the view of a request, nil for a viewer who may not see it. The error says that the operator policy could not tell.
-func seen(ctx context.Context, exec *engine.Executor, r *runtime.ConsentRequest, viewer operator.Actor) (*Request, error) {
-	if err := exec.May(ctx, operator.See, viewer, operator.Target{Request: r.ID}); err != nil {
+func seen(ctx context.Context, exec *engine.Executor, r *consent.Notice, viewer runtime.Actor) (*Request, error) {
+	if err := exec.May(ctx, runtime.ActSee, viewer, runtime.ActTarget{Request: r.ID}); err != nil {
 		if action.Undecided(err) {
 			return nil, err
 		}
@@ -131,7 +129,7 @@ func seen(ctx context.Context, exec *engine.Executor, r *runtime.ConsentRequest,
 }
 
 // of makes the view of a request for a viewer who may see it. The error says why the viewer may not answer.
-func of(ctx context.Context, exec *engine.Executor, r *runtime.ConsentRequest, viewer operator.Actor) (*Request, error) {
+func of(ctx context.Context, exec *engine.Executor, r *consent.Notice, viewer runtime.Actor) (*Request, error) {
 	err := mayDecide(ctx, exec, r, viewer)
 	v := &Request{
 		Request: r.Request, Title: r.Title, Description: r.Description, Covers: r.Covers, Missing: r.Missing(),
@@ -145,9 +143,9 @@ func of(ctx context.Context, exec *engine.Executor, r *runtime.ConsentRequest, v
 
 // mayDecide returns why an answer of the viewer would not be taken: the request and the operator policy
 // must both admit it. The question is not recorded, since the viewer has not answered.
-func mayDecide(ctx context.Context, exec *engine.Executor, r *runtime.ConsentRequest, viewer operator.Actor) error {
+func mayDecide(ctx context.Context, exec *engine.Executor, r *consent.Notice, viewer runtime.Actor) error {
 	if r.Requirement.Permits(viewer.ID, viewer.Groups, r.Principal) != consent.NotRejected {
 		return action.CodeNotPermitted.Err()
 	}
-	return exec.May(ctx, operator.Decide, viewer, operator.Target{Request: r.ID, DryRun: true})
+	return exec.May(ctx, runtime.ActDecide, viewer, runtime.ActTarget{Request: r.ID, DryRun: true})
 }

@@ -14,7 +14,6 @@ import (
 	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/engine"
-	"github.com/ambit-tools/ambit/runtime/operator"
 	"github.com/ambit-tools/ambit/runtime/view"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
@@ -79,23 +78,23 @@ func text(t *testing.T, v any) string {
 // viewer whose answer would be taken, and in no other.
 // SEMANTICS 5.10.6
 func TestShownIsForThoseWhoMayDecide(t *testing.T) {
-	everyone := operatorFunc(func(*operator.Request) bool { return true })
-	nobodyDecides := operatorFunc(func(r *operator.Request) bool { return r.Act != operator.Decide })
+	everyone := operatorFunc(func(*runtime.ActRequest) bool { return true })
+	nobodyDecides := operatorFunc(func(r *runtime.ActRequest) bool { return r.Act != runtime.ActDecide })
 	for name, c := range map[string]struct {
-		policy          operator.Policy
-		viewer          operator.Actor
+		policy          runtime.OperatorPolicy
+		viewer          runtime.Actor
 		sees, mayDecide bool
 	}{
-		"approver":                        {operator.Defaults{}, operator.Actor{ID: "alice", Method: "token"}, true, true},
-		"member of a group":               {operator.Defaults{}, operator.Actor{ID: "bob", Groups: []string{"finance"}, Method: "token"}, true, true},
-		"agent":                           {operator.Defaults{}, operator.Actor{ID: "agent", Groups: []string{"finance"}, Method: "token"}, false, false},
-		"principal of the session":        {operator.Defaults{}, operator.Actor{ID: "pat", Method: "token"}, false, false},
-		"other person":                    {operator.Defaults{}, operator.Actor{ID: "mallory", Method: "token"}, false, false},
-		"nobody":                          {operator.Defaults{}, operator.Actor{}, false, false},
-		"code":                            {operator.Defaults{}, operator.Program("job"), true, false},
-		"owner of the store":              {operator.Defaults{}, operator.Actor{ID: "root", Method: operator.Owner}, true, false},
-		"allowed, and not an approver":    {everyone, operator.Actor{ID: "mallory", Method: "token"}, true, false},
-		"approver whom the policy denies": {nobodyDecides, operator.Actor{ID: "alice", Method: "token"}, true, false},
+		"approver":                        {runtime.OperatorDefaults{}, runtime.Actor{ID: "alice", Method: "token"}, true, true},
+		"member of a group":               {runtime.OperatorDefaults{}, runtime.Actor{ID: "bob", Groups: []string{"finance"}, Method: "token"}, true, true},
+		"agent":                           {runtime.OperatorDefaults{}, runtime.Actor{ID: "agent", Groups: []string{"finance"}, Method: "token"}, false, false},
+		"principal of the session":        {runtime.OperatorDefaults{}, runtime.Actor{ID: "pat", Method: "token"}, false, false},
+		"other person":                    {runtime.OperatorDefaults{}, runtime.Actor{ID: "mallory", Method: "token"}, false, false},
+		"nobody":                          {runtime.OperatorDefaults{}, runtime.Actor{}, false, false},
+		"code":                            {runtime.OperatorDefaults{}, runtime.ProgramActor("job"), true, false},
+		"owner of the store":              {runtime.OperatorDefaults{}, runtime.Actor{ID: "root", Method: runtime.MethodOwner}, true, false},
+		"allowed, and not an approver":    {everyone, runtime.Actor{ID: "mallory", Method: "token"}, true, false},
+		"approver whom the policy denies": {nobodyDecides, runtime.Actor{ID: "alice", Method: "token"}, true, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			exec, id := open(t, engine.WithOperators(c.policy))
@@ -127,7 +126,7 @@ func TestShownIsForThoseWhoMayDecide(t *testing.T) {
 // TestView holds the JSON form of a request, before and after its end.
 func TestView(t *testing.T) {
 	exec, id := open(t)
-	alice := operator.Actor{ID: "alice", Method: "token"}
+	alice := runtime.Actor{ID: "alice", Method: "token"}
 	r, err := view.Of(t.Context(), exec, id, alice)
 	require.NoError(t, err)
 	var form map[string]any
@@ -140,7 +139,7 @@ func TestView(t *testing.T) {
 	}
 	assert.Regexp(t, `\(sensitive: 15 characters, [0-9a-f]{16}\)`, form["args"].(map[string]any)["password"])
 
-	require.Equal(t, consent.Accepted, exec.Decide(t.Context(), id, action.Answer{By: alice, Approve: true}).Kind)
+	require.Equal(t, runtime.ResolutionAccepted, exec.Decide(t.Context(), id, action.Answer{By: alice, Approve: true}).Kind)
 	r, err = view.Of(t.Context(), exec, id, alice)
 	require.NoError(t, err)
 	assert.NotContains(t, text(t, r), secret, "the call is over")
@@ -148,7 +147,7 @@ func TestView(t *testing.T) {
 	require.NoError(t, err)
 	assert.Empty(t, list)
 
-	_, err = view.Of(t.Context(), exec, "nonsense", operator.Program("job"))
+	_, err = view.Of(t.Context(), exec, "nonsense", runtime.ProgramActor("job"))
 	var why *action.Error
 	require.True(t, errors.As(err, &why))
 	assert.Equal(t, action.CodeUnknownRequest, why.Code)
@@ -166,17 +165,17 @@ func TestARequestOfTheEngineHoldsNoSecretAsJSON(t *testing.T) {
 }
 
 // An operatorFunc is an operator policy that says yes or no.
-type operatorFunc func(*operator.Request) bool
+type operatorFunc func(*runtime.ActRequest) bool
 
-func (f operatorFunc) Authorize(_ context.Context, r *operator.Request) (operator.Decision, error) {
-	return operator.Decision{Allow: f(r)}, nil
+func (f operatorFunc) Authorize(_ context.Context, r *runtime.ActRequest) (runtime.ActDecision, error) {
+	return runtime.ActDecision{Allow: f(r)}, nil
 }
 
 // TestEnded: pages of the requests that have ended hold what a viewer may see, and no revealed value.
 func TestEnded(t *testing.T) {
 	odd := map[string]bool{}
-	exec, id := open(t, engine.WithOperators(operatorFunc(func(r *operator.Request) bool {
-		return r.Act == operator.Decide || r.Act == operator.See && (r.Actor.ID == "alice" || odd[r.Request])
+	exec, id := open(t, engine.WithOperators(operatorFunc(func(r *runtime.ActRequest) bool {
+		return r.Act == runtime.ActDecide || r.Act == runtime.ActSee && (r.Actor.ID == "alice" || odd[r.Request])
 	})))
 	run, err := exec.Session(engine.SessionConfig{ID: "s2", Principal: "pat"}).StartRun(t.Context(), engine.RunConfig{ID: "r2"})
 	require.NoError(t, err)
@@ -185,15 +184,15 @@ func TestEnded(t *testing.T) {
 	for range 6 {
 		ids = append(ids, turn.Execute(t.Context(), runtime.Call{Tool: "login", Input: []byte(`{"password":"` + secret + `"}`)}).RequestID)
 	}
-	alice, eve := operator.Actor{ID: "alice", Method: "token"}, operator.Actor{ID: "eve", Method: "token"}
+	alice, eve := runtime.Actor{ID: "alice", Method: "token"}, runtime.Actor{ID: "eve", Method: "token"}
 	none, err := view.Ended(t.Context(), exec, "", 3, alice)
 	require.NoError(t, err)
 	assert.Empty(t, none)
 	for i, id := range ids {
-		require.Equal(t, consent.Accepted, exec.Decide(t.Context(), id, action.Answer{By: alice}).Kind)
+		require.Equal(t, runtime.ResolutionAccepted, exec.Decide(t.Context(), id, action.Answer{By: alice}).Kind)
 		odd[id] = i%2 == 1
 	}
-	pages := func(viewer operator.Actor) (got []string) {
+	pages := func(viewer runtime.Actor) (got []string) {
 		for before := ""; ; {
 			list, err := view.Ended(t.Context(), exec, before, 3, viewer)
 			require.NoError(t, err)
@@ -209,15 +208,15 @@ func TestEnded(t *testing.T) {
 	}
 	assert.Equal(t, []string{ids[6], ids[5], ids[4], ids[3], ids[2], ids[1], ids[0]}, pages(alice))
 	assert.Equal(t, []string{ids[5], ids[3], ids[1]}, pages(eve))
-	assert.Empty(t, pages(operator.Actor{ID: "group:finance", Method: "token"}))
+	assert.Empty(t, pages(runtime.Actor{ID: "group:finance", Method: "token"}))
 }
 
 // TestOpenPages: the pages of what waits hold what a viewer may see, those that expire first at the beginning, each
 // once; with mine those alone that the viewer may answer. A page that has looked at too many ends before it is full.
 func TestOpenPages(t *testing.T) {
 	visible, locked := map[string]bool{}, map[string]bool{}
-	exec, id := open(t, engine.WithMaxOpenRequests(2_000), engine.WithOperators(operatorFunc(func(r *operator.Request) bool {
-		return r.Act == operator.Decide && !locked[r.Request] || r.Act == operator.See && (r.Actor.ID == "alice" || visible[r.Request])
+	exec, id := open(t, engine.WithMaxOpenRequests(2_000), engine.WithOperators(operatorFunc(func(r *runtime.ActRequest) bool {
+		return r.Act == runtime.ActDecide && !locked[r.Request] || r.Act == runtime.ActSee && (r.Actor.ID == "alice" || visible[r.Request])
 	})))
 	run, err := exec.Session(engine.SessionConfig{ID: "s2", Principal: "pat"}).StartRun(t.Context(), engine.RunConfig{ID: "r2"})
 	require.NoError(t, err)
@@ -233,7 +232,7 @@ func TestOpenPages(t *testing.T) {
 			return x.Place().Compare(y.Place())
 		})
 	}
-	pages := func(f consent.RequestFilter, mine bool, viewer operator.Actor) (got []string, n int) {
+	pages := func(f consent.RequestFilter, mine bool, viewer runtime.Actor) (got []string, n int) {
 		for {
 			list, next, err := view.Open(t.Context(), exec, f, mine, viewer)
 			require.NoError(t, err)
@@ -250,7 +249,7 @@ func TestOpenPages(t *testing.T) {
 	}
 	ask(7)
 	visible[ids[1]], visible[ids[4]], locked[ids[2]] = true, true, true
-	alice, eve := operator.Actor{ID: "alice", Method: "token"}, operator.Actor{ID: "eve", Method: "token"}
+	alice, eve := runtime.Actor{ID: "alice", Method: "token"}, runtime.Actor{ID: "eve", Method: "token"}
 	got, n := pages(consent.RequestFilter{Limit: 3}, false, alice)
 	assert.Equal(t, ids, got)
 	assert.Equal(t, 3, n)
@@ -263,7 +262,7 @@ func TestOpenPages(t *testing.T) {
 	assert.Equal(t, []string{ids[1], ids[4]}, got)
 	got, _ = pages(consent.RequestFilter{Limit: 1, Session: "s"}, false, alice)
 	assert.Equal(t, ids[:1], got)
-	for _, viewer := range []operator.Actor{eve, {ID: "group:finance", Method: "token"}} {
+	for _, viewer := range []runtime.Actor{eve, {ID: "group:finance", Method: "token"}} {
 		got, _ = pages(consent.RequestFilter{Limit: 3}, true, viewer)
 		assert.Empty(t, got)
 	}
@@ -279,14 +278,14 @@ func TestOpenPages(t *testing.T) {
 // request is missing.
 func TestUndecidedIsNoPage(t *testing.T) {
 	fails := false
-	policy := failing(func(*operator.Request) error {
+	policy := failing(func(*runtime.ActRequest) error {
 		if fails {
 			return errors.New("the directory does not answer")
 		}
 		return nil
 	})
 	exec, id := open(t, engine.WithOperators(policy))
-	alice := operator.Actor{ID: "alice", Method: "token"}
+	alice := runtime.Actor{ID: "alice", Method: "token"}
 	list, _, err := view.Open(t.Context(), exec, consent.RequestFilter{Limit: 9}, false, alice)
 	require.NoError(t, err)
 	require.Len(t, list, 1)
@@ -296,15 +295,15 @@ func TestUndecidedIsNoPage(t *testing.T) {
 	_, err = view.Of(t.Context(), exec, id, alice)
 	assert.True(t, action.Undecided(err), "%v", err)
 	fails = false
-	require.NotEqual(t, consent.Rejected, exec.Decide(t.Context(), id, action.Answer{By: alice}).Kind)
+	require.NotEqual(t, runtime.ResolutionRejected, exec.Decide(t.Context(), id, action.Answer{By: alice}).Kind)
 	fails = true
 	_, err = view.Ended(t.Context(), exec, "", 9, alice)
 	assert.True(t, action.Undecided(err), "%v", err)
 }
 
 // failing allows everything unless it returns an error.
-type failing func(*operator.Request) error
+type failing func(*runtime.ActRequest) error
 
-func (f failing) Authorize(_ context.Context, r *operator.Request) (operator.Decision, error) {
-	return operator.Decision{Allow: true}, f(r)
+func (f failing) Authorize(_ context.Context, r *runtime.ActRequest) (runtime.ActDecision, error) {
+	return runtime.ActDecision{Allow: true}, f(r)
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ambit-tools/ambit/internal/battery"
+	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/feed"
 	"github.com/ambit-tools/ambit/runtime/journal"
@@ -36,7 +37,7 @@ func start(t testing.TB, f *feed.Feed, to webhook.Endpoint, p webhook.Position, 
 
 // TestMessages: what each kind of entry tells.
 func TestMessages(t *testing.T) {
-	answered := func(status consent.Status, r consent.Resolution) consent.Event {
+	answered := func(status consent.Status, r runtime.Resolution) consent.Event {
 		return consent.Event{Kind: consent.EventAnswered, At: at, Request: "Q1", Call: "c1", By: "alice", Message: token, Result: &consent.Result{Resolution: r, Status: status}}
 	}
 	synctest.Test(t, func(t *testing.T) {
@@ -54,9 +55,9 @@ func TestMessages(t *testing.T) {
 			with("tool.invoked"),
 			with("approval.requested", asked),
 			with("approval.expiring", consent.Event{Kind: consent.EventReminded, At: at, Request: "Q1", Call: "c1"}),
-			with("approval.decided", answered(consent.StatusOpen, consent.Rejected)),
-			with("approval.decided", answered(consent.StatusOpen, consent.Recorded)),
-			with("approval.decided", answered(consent.StatusApproved, consent.Accepted)),
+			with("approval.decided", answered(consent.StatusOpen, runtime.ResolutionRejected)),
+			with("approval.decided", answered(consent.StatusOpen, runtime.ResolutionRecorded)),
+			with("approval.decided", answered(consent.StatusApproved, runtime.ResolutionAccepted)),
 			with("tool.denied", consent.Event{Kind: consent.EventExpired, At: at, Request: "Q1", Call: "c1"}),
 			journal.Record{Kind: "tool.denied", Session: "other", Call: "c2", Consent: []consent.Event{{Kind: consent.EventCancelled, At: at, Request: "Q1", Call: "c1"}}},
 			with("tool.unknown"),

@@ -11,7 +11,6 @@ import (
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/audit"
 	"github.com/ambit-tools/ambit/runtime/host"
-	"github.com/ambit-tools/ambit/runtime/operator"
 	"github.com/ambit-tools/ambit/testscripts/clerk/commands"
 )
 
@@ -30,16 +29,16 @@ func (c *config) tools() []*runtime.Tool {
 
 // denying is an operator policy that denies one act.
 type denying struct {
-	operator.Defaults
-	act operator.Act
+	runtime.OperatorDefaults
+	act runtime.Act
 }
 
-// Authorize implements operator.Policy.
-func (d denying) Authorize(ctx context.Context, r *operator.Request) (operator.Decision, error) {
+// Authorize implements runtime.OperatorPolicy.
+func (d denying) Authorize(ctx context.Context, r *runtime.ActRequest) (runtime.ActDecision, error) {
 	if r.Act == d.act {
-		return operator.Decision{Reason: "this application denies it"}, nil
+		return runtime.ActDecision{Reason: "this application denies it"}, nil
 	}
-	return d.Defaults.Authorize(ctx, r)
+	return d.OperatorDefaults.Authorize(ctx, r)
 }
 
 // hosted opens the store as a host does.
@@ -49,7 +48,7 @@ func (a *app) hosted(ctx context.Context, cfg *config, stderr io.Writer) error {
 		return err
 	}
 	c := host.Config{
-		Tools: cfg.tools(), Dir: filepath.Dir(cfg.store), Store: filepath.Base(cfg.store), Operators: denying{act: operator.Act(cfg.deny)},
+		Tools: cfg.tools(), Dir: filepath.Dir(cfg.store), Store: filepath.Base(cfg.store), Operators: denying{act: runtime.Act(cfg.deny)},
 		Report: func(err error) { fmt.Fprintf(stderr, "operator: %v\n", err) },
 	}
 	if c.Policy, err = policyOf(cfg.policy, reg); err != nil {

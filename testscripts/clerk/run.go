@@ -18,7 +18,6 @@ import (
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/inbox"
-	"github.com/ambit-tools/ambit/runtime/operator"
 	"github.com/ambit-tools/ambit/runtime/tokens"
 )
 
@@ -90,7 +89,7 @@ func (name) Key(context.Context, string) ([]byte, error) { return nil, errors.Er
 type logins string
 
 // Enter implements inbox.Logins.
-func (l logins) Enter([sha256.Size]byte, operator.Actor, string) string { return string(l) }
+func (l logins) Enter([sha256.Size]byte, runtime.Actor, string) string { return string(l) }
 
 // await waits until a process serves the inbox of a store.
 func await(ctx context.Context, path string) error {

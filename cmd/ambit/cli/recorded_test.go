@@ -31,7 +31,6 @@ import (
 	"github.com/ambit-tools/ambit/runtime/console"
 	"github.com/ambit-tools/ambit/runtime/engine"
 	"github.com/ambit-tools/ambit/runtime/host"
-	"github.com/ambit-tools/ambit/runtime/operator"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
@@ -197,10 +196,10 @@ func (h *recordedHost) execute(run *engine.Run, id, tool, in string) runtime.Out
 }
 
 // request is the open request of a call.
-func (h *recordedHost) request(call string) *runtime.ConsentRequest {
+func (h *recordedHost) request(call string) *consent.Notice {
 	h.Helper()
 	all := h.Executor.Requests()
-	at := slices.IndexFunc(all, func(r *runtime.ConsentRequest) bool { return r.CallID == call })
+	at := slices.IndexFunc(all, func(r *consent.Notice) bool { return r.CallID == call })
 	require.GreaterOrEqual(h, at, 0, "no request of %q is open", call)
 	return all[at]
 }
@@ -338,8 +337,8 @@ func TestRecordedRequests(t *testing.T) {
 		assert.NotZero(t, code)
 		assert.Contains(t, text, "the declaration of the tool has changed since consent was asked for: an approval counts under the former one")
 	}
-	res := h.decide("q3", action.Answer{By: operator.Program("ann"), Approve: true})
-	assert.Equal(t, []any{consent.Rejected, consent.TermsChanged, runtime.Pending}, []any{res.Kind, res.Reason, res.Outcome.Kind})
+	res := h.decide("q3", action.Answer{By: runtime.ProgramActor("ann"), Approve: true})
+	assert.Equal(t, []any{runtime.ResolutionRejected, consent.TermsChanged, runtime.Pending}, []any{res.Kind, res.Reason, res.Outcome.Kind})
 
 	// A plain one, and one whose message is another one now.
 	for _, id := range []string{"q1", "q2"} {
@@ -351,33 +350,33 @@ func TestRecordedRequests(t *testing.T) {
 	assert.Equal(t, 1, h.reports)
 
 	// One of another principal, which had the capabilities of the session then and has none now: the call is refused, and says why.
-	res = h.decide("q6", action.Answer{By: operator.Program("ann"), Approve: true})
-	require.Equal(t, consent.Accepted, res.Kind)
+	res = h.decide("q6", action.Answer{By: runtime.ProgramActor("ann"), Approve: true})
+	require.Equal(t, runtime.ResolutionAccepted, res.Kind)
 	assert.Equal(t, []any{runtime.Denied, runtime.ReasonCapabilityMissing}, []any{res.Outcome.Kind, res.Outcome.Reason})
 	assert.Contains(t, res.Outcome.Message, "needs the capability mail")
 	assert.Equal(t, runtime.Pending, h.execute(h.run.WithPrincipal("other", "mail"), "given", "mail", `{}`).Kind)
-	require.Equal(t, consent.Accepted, h.decide("given", action.Answer{By: operator.Program("ann"), Approve: true}).Kind)
+	require.Equal(t, runtime.ResolutionAccepted, h.decide("given", action.Answer{By: runtime.ProgramActor("ann"), Approve: true}).Kind)
 
 	// Edits of alice: an answer is for what is shown, which for q4 is what the policy has made of the edit. Since nothing recorded whether it
 	// has made something of it, alice answers again.
 	for id, args := range map[string]string{"q4": `{"amount":500}`, "q5": `{"amount":9}`} {
 		r := h.request(id)
 		assert.Equal(t, args, string(r.Args))
-		blind := h.decide(id, action.Answer{By: operator.Program("bob"), Approve: true})
-		assert.Equal(t, consent.Rejected, blind.Kind, id)
+		blind := h.decide(id, action.Answer{By: runtime.ProgramActor("bob"), Approve: true})
+		assert.Equal(t, runtime.ResolutionRejected, blind.Kind, id)
 		assert.Empty(t, r.Votes)
-		res := h.decide(id, action.Answer{By: operator.Program("bob"), Approve: true, Binding: r.Binding})
-		assert.Equal(t, []any{consent.Recorded, 1}, []any{res.Kind, res.Missing}, id)
-		res = h.decide(id, action.Answer{By: operator.Program("alice"), Approve: true})
-		assert.Equal(t, []any{consent.Rejected, consent.TermsChanged}, []any{res.Kind, res.Reason}, id)
-		res = h.decide(id, action.Answer{By: operator.Program("alice"), Approve: true, Binding: r.Binding})
-		require.Equal(t, consent.Accepted, res.Kind, res.Reason)
+		res := h.decide(id, action.Answer{By: runtime.ProgramActor("bob"), Approve: true, Binding: r.Binding})
+		assert.Equal(t, []any{runtime.ResolutionRecorded, 1}, []any{res.Kind, res.Missing}, id)
+		res = h.decide(id, action.Answer{By: runtime.ProgramActor("alice"), Approve: true})
+		assert.Equal(t, []any{runtime.ResolutionRejected, consent.TermsChanged}, []any{res.Kind, res.Reason}, id)
+		res = h.decide(id, action.Answer{By: runtime.ProgramActor("alice"), Approve: true, Binding: r.Binding})
+		require.Equal(t, runtime.ResolutionAccepted, res.Kind, res.Reason)
 		assert.Equal(t, runtime.Completed, res.Outcome.Kind, res.Outcome.Message)
 	}
 	assert.ElementsMatch(t, []string{`send {"to":"x"}`, `send {"to":"y"}`, `report {}`, `mail {}`, `order {"amount":500}`, `order {"amount":9}`}, h.ran)
 
 	// What waits for the former declaration can be denied, and then the run may end.
-	require.Equal(t, consent.Accepted, h.decide("q3", action.Answer{By: operator.Program("ann")}).Kind)
+	require.Equal(t, runtime.ResolutionAccepted, h.decide("q3", action.Answer{By: runtime.ProgramActor("ann")}).Kind)
 	out = h.execute(h.run, "exit again", "finish", `{}`)
 	assert.Equal(t, []any{runtime.Completed, runtime.RunFinished}, []any{out.Kind, out.Run}, out.Message)
 }
@@ -453,8 +452,8 @@ func TestRecordedBackup(t *testing.T) {
 	assert.Equal(t, runtime.Completed, out.Kind, out.Message)
 	out = again.execute(again.run, "repeated", "transfer", `{"order":"o1","amount":5}`)
 	assert.Equal(t, runtime.Duplicate, out.Kind, out.Message)
-	res := again.decide("q1", action.Answer{By: operator.Program("ann"), Approve: true})
-	require.Equal(t, consent.Accepted, res.Kind)
+	res := again.decide("q1", action.Answer{By: runtime.ProgramActor("ann"), Approve: true})
+	require.Equal(t, runtime.ResolutionAccepted, res.Kind)
 	assert.Equal(t, runtime.Completed, res.Outcome.Kind, res.Outcome.Message)
 	assert.Len(t, again.Executor.Grants(action.GrantFilter{Live: true}), 3)
 	report, err = again.VerifyAudit(t.Context())

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime"
-	"github.com/ambit-tools/ambit/runtime/process"
 )
 
 // A runtime without this constant is older than the generator that wrote
@@ -64,14 +63,14 @@ var gitDiffSpec = runtime.Spec{
 	Effect:      runtime.SideEffectRead,
 	Deadline:    time.Minute,
 	Limits:      runtime.Limits{Input: 64 << 10, Output: 1 << 20, Concurrency: 5},
-	Command: &process.Command{
+	Command: &runtime.Command{
 		Program: "git",
-		Env: []process.Variable{
+		Env: []runtime.Variable{
 			{Name: "GIT_CONFIG_NOSYSTEM", Value: "1"},
 			{Name: "GIT_CONFIG_GLOBAL", Value: "/dev/null"},
 			{Name: "GIT_OPTIONAL_LOCKS", Value: "0"},
 		},
-		Limits: process.Limits{Output: 1 << 20},
+		Limits: runtime.ProcessLimits{Output: 1 << 20},
 	},
 	InputSchema:  &gitDiffInputSchema,
 	OutputSchema: &gitDiffOutputSchema,
@@ -92,11 +91,11 @@ var textFindSpec = runtime.Spec{
 	Effect:      runtime.SideEffectRead,
 	Deadline:    time.Minute,
 	Limits:      runtime.Limits{Input: 64 << 10, Output: 1 << 20, Concurrency: 5},
-	Command: &process.Command{
+	Command: &runtime.Command{
 		Program: "rg",
-		Form:    process.FormJSONLines,
-		Exits:   []process.ExitCode{{Code: 1}},
-		Limits:  process.Limits{Output: 1 << 20},
+		Form:    runtime.FormJSONLines,
+		Exits:   []runtime.ExitCode{{Code: 1}},
+		Limits:  runtime.ProcessLimits{Output: 1 << 20},
 	},
 	InputSchema:  &textFindInputSchema,
 	OutputSchema: &textFindOutputSchema,
@@ -118,11 +117,11 @@ var goTestSpec = runtime.Spec{
 	Capabilities: []string{"filesystem.read", "filesystem.cache", "network.loopback"},
 	Deadline:     10 * time.Minute,
 	Limits:       runtime.Limits{Input: 64 << 10, Output: 1 << 20, Memory: 1 << 30, Concurrency: 2},
-	Command: &process.Command{
+	Command: &runtime.Command{
 		Program: "go",
-		Network: process.Loopback,
-		Form:    process.FormJSONLines,
-		Env: []process.Variable{
+		Network: runtime.NetworkLoopback,
+		Form:    runtime.FormJSONLines,
+		Env: []runtime.Variable{
 			{Name: "PATH", Value: "$DEVTOOLS_PATH"},
 			{Name: "GOPROXY", Value: "off"},
 			{Name: "GOFLAGS", Value: "-mod=readonly"},
@@ -130,9 +129,9 @@ var goTestSpec = runtime.Spec{
 			{Name: "CGO_ENABLED", Value: "0"},
 		},
 		Reads:  []string{"$DEVTOOLS_GOROOT"},
-		Caches: []process.Variable{{Name: "GOCACHE", Value: "go-build"}},
-		Exits:  []process.ExitCode{{Code: 1}, {Code: 2, Category: process.SystemError}},
-		Limits: process.Limits{
+		Caches: []runtime.Variable{{Name: "GOCACHE", Value: "go-build"}},
+		Exits:  []runtime.ExitCode{{Code: 1}, {Code: 2, Category: runtime.ExitSystemError}},
+		Limits: runtime.ProcessLimits{
 			Memory:       1 << 30,
 			SharedMemory: true,
 			Processes:    512,
@@ -141,12 +140,12 @@ var goTestSpec = runtime.Spec{
 			Files:        1024,
 			Output:       1 << 20,
 		},
-		Accepts: []process.Accepted{
-			{Limit: process.Memory, Level: process.Watched},
-			{Limit: process.Processes, Level: process.Watched},
-			{Limit: process.CPU, Level: process.Watched},
-			{Limit: process.Scratch, Level: process.Watched},
-			{Limit: process.Files, Level: process.Watched},
+		Accepts: []runtime.AcceptedLevel{
+			{Limit: runtime.LimitMemory, Level: runtime.LevelWatched},
+			{Limit: runtime.LimitProcesses, Level: runtime.LevelWatched},
+			{Limit: runtime.LimitCPU, Level: runtime.LevelWatched},
+			{Limit: runtime.LimitScratch, Level: runtime.LevelWatched},
+			{Limit: runtime.LimitFiles, Level: runtime.LevelWatched},
 		},
 	},
 	InputSchema:  &goTestInputSchema,
@@ -168,7 +167,7 @@ var shellSpec = runtime.Spec{
 	Effect:       runtime.SideEffectRead,
 	Deadline:     time.Minute,
 	Limits:       runtime.Limits{Input: 64 << 10, Output: 1 << 20, Concurrency: 5},
-	Command:      &process.Command{Program: "sh", Script: "script", Limits: process.Limits{Output: 1 << 20}},
+	Command:      &runtime.Command{Program: "sh", Script: "script", Limits: runtime.ProcessLimits{Output: 1 << 20}},
 	InputSchema:  &shellInputSchema,
 	OutputSchema: &shellOutputSchema,
 }
@@ -188,7 +187,7 @@ var waitSpec = runtime.Spec{
 	Effect:       runtime.SideEffectRead,
 	Deadline:     500 * time.Millisecond,
 	Limits:       runtime.Limits{Input: 64 << 10, Output: 1 << 20, Concurrency: 5},
-	Command:      &process.Command{Program: "sleep", Limits: process.Limits{Output: 1 << 20}, StopGrace: 100 * time.Millisecond},
+	Command:      &runtime.Command{Program: "sleep", Limits: runtime.ProcessLimits{Output: 1 << 20}, StopGrace: 100 * time.Millisecond},
 	InputSchema:  &waitInputSchema,
 	OutputSchema: &waitOutputSchema,
 }
@@ -209,7 +208,7 @@ var hostNameSpec = runtime.Spec{
 	Deadline:     time.Minute,
 	Limits:       runtime.Limits{Input: 64 << 10, Output: 1 << 20, Concurrency: 5},
 	Consent:      &runtime.Consent{Ask: runtime.ConsentAskAlways, Timeout: 5 * time.Minute, Quorum: 1},
-	Command:      &process.Command{Program: "uname", Tier: process.ProcessTier, Limits: process.Limits{Output: 1 << 20}},
+	Command:      &runtime.Command{Program: "uname", Tier: runtime.TierProcess, Limits: runtime.ProcessLimits{Output: 1 << 20}},
 	InputSchema:  &hostNameInputSchema,
 	OutputSchema: &hostNameOutputSchema,
 }

@@ -15,7 +15,6 @@ import (
 const (
 	runtimePath = "github.com/ambit-tools/ambit/runtime"
 	wirePath    = "github.com/ambit-tools/ambit/runtime/wire"
-	processPath = "github.com/ambit-tools/ambit/runtime/process"
 	argvPath    = "github.com/ambit-tools/ambit/runtime/process/argv"
 )
 
@@ -23,21 +22,13 @@ const (
 // the packages that they refer to.
 func newFile() *jen.File {
 	f := jen.NewFilePathName("", "fragment")
-	f.ImportNames(map[string]string{runtimePath: "runtime", wirePath: "wire", processPath: "process", argvPath: "argv", "context": "context", "time": "time"})
+	f.ImportNames(map[string]string{runtimePath: "runtime", wirePath: "wire", argvPath: "argv", "context": "context", "time": "time"})
 	return f
 }
 
 func fromWire(name string) *jen.Statement    { return jen.Qual(wirePath, goIdent(name)) }
 func fromRuntime(name string) *jen.Statement { return jen.Qual(runtimePath, goIdent(name)) }
 func fromArgv(name string) *jen.Statement    { return jen.Qual(argvPath, goIdent(name)) }
-
-// from is a name of package runtime, or of the package process.
-func from(pkg, name string) *jen.Statement {
-	if pkg == "process" {
-		return jen.Qual(processPath, goIdent(name))
-	}
-	return fromRuntime(name)
-}
 
 // id is an identifier of the generated package.
 func id(name string) *jen.Statement { return jen.Id(goIdent(name)) }

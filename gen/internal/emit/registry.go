@@ -30,11 +30,7 @@ func Registry(p *ir.Package) ([]byte, error) {
 	fragments = append(fragments, func(g *jen.Group) { setRules(g, p) })
 	fragments = append(fragments, chunks(len(p.Tools), 16, func(g *jen.Group, i int) { specification(g, p.Tools[i]) })...)
 	comment := []string{"Package " + p.Name + " holds the tools that " + p.Source + " declares."}
-	own := []string{runtimePath}
-	if len(handled) < len(p.Tools) {
-		own = append(own, processPath)
-	}
-	return file(p, comment, [][]string{standard, own}, fragments)
+	return file(p, comment, [][]string{standard, {runtimePath}}, fragments)
 }
 
 // withMethod are the tools that Handler has a method of.

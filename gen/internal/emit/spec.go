@@ -53,9 +53,9 @@ func literal(l *ir.Literal, multi bool) *jen.Statement {
 		if l.Type == "" {
 			return jen.Index().String().Values(elems...)
 		}
-		return jen.Index().Add(from(l.Pkg, l.Type)).Values(elems...)
+		return jen.Index().Add(fromRuntime(l.Type)).Values(elems...)
 	case l.Type != "":
-		value := from(l.Pkg, l.Type).Add(fields(l, multi))
+		value := fromRuntime(l.Type).Add(fields(l, multi))
 		if l.Ptr {
 			return address(value)
 		}
@@ -67,7 +67,7 @@ func literal(l *ir.Literal, multi bool) *jen.Statement {
 	case l.Int != nil:
 		return jen.Lit(int(*l.Int))
 	case l.Const != "":
-		return from(l.Pkg, l.Const)
+		return fromRuntime(l.Const)
 	case l.Ident != "" && l.Ptr:
 		return address(id(l.Ident))
 	case l.Ident != "":

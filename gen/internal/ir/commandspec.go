@@ -7,13 +7,10 @@ import (
 	"github.com/ambit-tools/ambit/dsl"
 )
 
-// inProcess is a composite of package process.
-func inProcess(typ string) composite { return composite{&Literal{Pkg: "process", Type: typ}} }
-
-// of adds a constant of package process.
-func (c composite) of(name, value string) {
+// of adds a constant, whose name begins with prefix.
+func (c composite) of(name, prefix, value string) {
 	if value != "" {
-		c.add(name, &Literal{Pkg: "process", Const: value})
+		c.add(name, &Literal{Const: prefix + value})
 	}
 }
 
@@ -22,7 +19,7 @@ func (c composite) slice(name, typ string, all []composite) {
 	if len(all) == 0 {
 		return
 	}
-	l := &Literal{Pkg: "process", Type: typ, Slice: true}
+	l := &Literal{Type: typ, Slice: true}
 	for _, e := range all {
 		l.Elems = append(l.Elems, e.lit)
 	}
@@ -32,16 +29,16 @@ func (c composite) slice(name, typ string, all []composite) {
 // commandLiteral is what the runtime is told of a command.
 func commandLiteral(t *dsl.Tool) composite {
 	d := t.Command
-	c := inProcess("Command").pointer()
+	c := newComposite("Command").pointer()
 	if d.Shell != nil {
 		c.text("Program", d.Shell.With)
 		c.text("Script", d.Shell.Script)
 	} else {
 		c.text("Program", programOf(d))
 	}
-	c.of("Tier", map[string]string{"process": "ProcessTier"}[d.Tier])
-	c.of("Network", map[string]string{"loopback": "Loopback"}[d.Network])
-	c.of("Form", map[string]string{"lines": "FormLines", "json": "FormJSON", "json_lines": "FormJSONLines"}[d.Output])
+	c.of("Tier", "Tier", map[string]string{"process": "Process"}[d.Tier])
+	c.of("Network", "Network", map[string]string{"loopback": "Loopback"}[d.Network])
+	c.of("Form", "Form", map[string]string{"lines": "Lines", "json": "JSON", "json_lines": "JSONLines"}[d.Output])
 	c.slice("Env", "Variable", variableLiterals(d.Env))
 	c.text("Dir", d.Dir)
 	c.text("Stdin", d.Stdin)
@@ -49,9 +46,9 @@ func commandLiteral(t *dsl.Tool) composite {
 	c.slice("Caches", "Variable", variableLiterals(d.Caches))
 	var exits []composite
 	for _, x := range d.Exits {
-		e := inProcess("ExitCode")
+		e := newComposite("ExitCode")
 		e.count("Code", int64(x.Code))
-		e.of("Category", categoryNames[x.Category])
+		e.of("Category", "Exit", categoryNames[x.Category])
 		e.flag("Retryable", x.Retryable)
 		exits = append(exits, e)
 	}
@@ -75,7 +72,7 @@ var categoryNames = map[string]string{
 
 func variableLiterals(all []*dsl.Variable) (out []composite) {
 	for _, v := range all {
-		c := inProcess("Variable")
+		c := newComposite("Variable")
 		c.text("Name", v.Name)
 		c.text("Value", v.Value)
 		out = append(out, c)
@@ -86,16 +83,16 @@ func variableLiterals(all []*dsl.Variable) (out []composite) {
 // processLimits adds the limits that are declared, each with the level that is accepted for it.
 func processLimits(c composite, t *dsl.Tool) {
 	p := t.Limits.Process
-	l := inProcess("Limits")
+	l := newComposite("ProcessLimits")
 	var accepts []composite
 	add := func(limit string, bound dsl.Bound, put func(name string, n int64)) {
 		if bound.Max == 0 {
 			return
 		}
 		put(limit, bound.Max)
-		a := inProcess("Accepted")
-		a.of("Limit", limit)
-		a.of("Level", levelName(bound.Enforcement))
+		a := newComposite("AcceptedLevel")
+		a.of("Limit", "Limit", limit)
+		a.of("Level", "Level", levelName(bound.Enforcement))
 		accepts = append(accepts, a)
 	}
 	add("Memory", dsl.Bound{Max: t.Limits.Memory, Enforcement: p.MemoryEnforcement}, l.size)
@@ -107,7 +104,7 @@ func processLimits(c composite, t *dsl.Tool) {
 	add("Files", p.Files, l.count)
 	l.size("Output", t.Limits.Output)
 	c.nested("Limits", l)
-	c.slice("Accepts", "Accepted", accepts)
+	c.slice("Accepts", "AcceptedLevel", accepts)
 	c.duration("StopGrace", p.StopGrace)
 }
 

@@ -265,7 +265,6 @@ func (r *Rule) Schema() *wire.Schema {
 
 // A Literal is a Go value as it stands in generated code. Exactly one form is used.
 type Literal struct {
-	Pkg    string // of Type and Const: process; empty: runtime
 	Type   string // composite: a type of package runtime, Spec
 	Ptr    bool   // composite or Ident: its address
 	Fields []*LiteralField

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/ambit-tools/ambit/dsl"
-	"github.com/ambit-tools/ambit/runtime/process"
+	"github.com/ambit-tools/ambit/runtime"
 )
 
 // The input document of a policy is described to OPA's type checker, which
@@ -63,8 +63,8 @@ func commandSchema() object {
 }
 
 var (
-	commandNetworks = []string{process.NoNetwork.String(), process.Loopback.String()}
-	commandTiers    = []string{process.Sandbox.String(), process.ProcessTier.String()}
+	commandNetworks = []string{runtime.NetworkNone.String(), runtime.NetworkLoopback.String()}
+	commandTiers    = []string{runtime.TierSandbox.String(), runtime.TierProcess.String()}
 )
 
 // envelopeSchema is the input document of policies about all tools.

@@ -11,7 +11,7 @@ import (
 
 	"github.com/open-policy-agent/opa/v1/util"
 
-	"github.com/ambit-tools/ambit/runtime/consent"
+	"github.com/ambit-tools/ambit/runtime"
 )
 
 // DeclaredFile holds the declarations as data.
@@ -36,7 +36,7 @@ type declaredTool struct {
 		Ask       string             `json:"ask"`
 		Approvers []string           `json:"approvers"`
 		Quorum    int                `json:"quorum"`
-		MaxCover  consent.GrantCover `json:"max_cover"`
+		MaxCover  runtime.GrantCover `json:"max_cover"`
 	} `json:"consent"`
 }
 

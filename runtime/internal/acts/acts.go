@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/internal/deadline"
@@ -15,14 +16,13 @@ import (
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
 	"github.com/ambit-tools/ambit/runtime/internal/wording"
 	"github.com/ambit-tools/ambit/runtime/journal"
-	"github.com/ambit-tools/ambit/runtime/operator"
 )
 
 // A Judge asks an operator policy. Its fields are set before the first call of Allow, which is safe for
 // concurrent use.
 type Judge struct {
 	Sched   *sched.Scheduler
-	Policy  operator.Policy
+	Policy  runtime.OperatorPolicy
 	Timeout time.Duration // of one answer
 	Record  func(*journal.Record)
 	Report  func(*action.CallError)
@@ -32,17 +32,17 @@ type Judge struct {
 
 // Allow asks the policy about a request, and returns nil when the act is allowed. known says that the executor
 // has the session of the request: a session that it does not know is not recorded.
-func (j *Judge) Allow(ctx context.Context, r *operator.Request, known bool) *action.Error {
+func (j *Judge) Allow(ctx context.Context, r *runtime.ActRequest, known bool) *action.Error {
 	if err := wording.Check("the id of the actor", r.Actor.ID, wording.MaxName); err != nil { // no entry names it
 		return &action.Error{Code: action.CodeNotPermitted, Message: err.Error(), Detail: err.Error()}
 	}
-	answer := make(chan operator.Decision, 1)
+	answer := make(chan runtime.ActDecision, 1)
 	err := deadline.Call(j.Sched, ctx, j.Timeout, func(ctx context.Context) error {
-		d, err := operator.Ask(ctx, j.Policy, r)
+		d, err := runtime.AskOperators(ctx, j.Policy, r)
 		answer <- d
 		return err
 	})
-	d := operator.Decision{Reason: "the operator policy has failed"}
+	d := runtime.ActDecision{Reason: "the operator policy has failed"}
 	if err == nil {
 		d = <-answer
 	} else {
@@ -62,8 +62,8 @@ func (j *Judge) Allow(ctx context.Context, r *operator.Request, known bool) *act
 
 // record records a decision about an act that changes something. The entry of the act comes after it, so that it
 // is durable when that is.
-func (j *Judge) record(r *operator.Request, d *operator.Decision, known bool) {
-	if r.Act == operator.See || r.Act == operator.Audit || r.DryRun {
+func (j *Judge) record(r *runtime.ActRequest, d *runtime.ActDecision, known bool) {
+	if r.Act == runtime.ActSee || r.Act == runtime.ActAudit || r.DryRun {
 		return
 	}
 	now := j.Sched.Now()
@@ -83,9 +83,9 @@ func (j *Judge) record(r *operator.Request, d *operator.Decision, known bool) {
 
 // OfAnswer returns the acts that an answer to a request is: who may answer may not thereby give a lasting grant
 // (SEMANTICS 5.10).
-func OfAnswer(a *consent.Answer) []operator.Act {
+func OfAnswer(a *consent.Answer) []runtime.Act {
 	if a.Approve && a.Offer.Lasting != consent.Once {
-		return []operator.Act{operator.Decide, operator.Grant}
+		return []runtime.Act{runtime.ActDecide, runtime.ActGrant}
 	}
-	return []operator.Act{operator.Decide}
+	return []runtime.Act{runtime.ActDecide}
 }

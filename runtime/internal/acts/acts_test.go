@@ -11,19 +11,19 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ambit-tools/ambit/internal/battery"
+	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/internal/acts"
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
 	"github.com/ambit-tools/ambit/runtime/journal"
-	"github.com/ambit-tools/ambit/runtime/operator"
 )
 
 func TestMain(m *testing.M) { battery.Main(m) }
 
-type policy func(context.Context, *operator.Request) (operator.Decision, error)
+type policy func(context.Context, *runtime.ActRequest) (runtime.ActDecision, error)
 
-func (p policy) Authorize(ctx context.Context, r *operator.Request) (operator.Decision, error) {
+func (p policy) Authorize(ctx context.Context, r *runtime.ActRequest) (runtime.ActDecision, error) {
 	return p(ctx, r)
 }
 
@@ -31,22 +31,22 @@ var errDown = errors.New("the directory is down")
 
 // TestAnswers: only an answer in time that allows allows. A policy that fails, panics or hangs denies and is reported.
 func TestAnswers(t *testing.T) {
-	allow := operator.Decision{Allow: true, Reason: "is not told", Revision: "r1"}
+	allow := runtime.ActDecision{Allow: true, Reason: "is not told", Revision: "r1"}
 	for name, row := range map[string]struct {
 		policy   policy
 		allowed  bool
 		reason   string
 		reported string
 	}{
-		"allows": {func(context.Context, *operator.Request) (operator.Decision, error) { return allow, nil }, true, "", ""},
-		"denies": {func(context.Context, *operator.Request) (operator.Decision, error) {
-			return operator.Decision{Reason: "not you"}, nil
+		"allows": {func(context.Context, *runtime.ActRequest) (runtime.ActDecision, error) { return allow, nil }, true, "", ""},
+		"denies": {func(context.Context, *runtime.ActRequest) (runtime.ActDecision, error) {
+			return runtime.ActDecision{Reason: "not you"}, nil
 		}, false, "not you", ""},
-		"fails": {func(context.Context, *operator.Request) (operator.Decision, error) { return allow, errDown }, false,
+		"fails": {func(context.Context, *runtime.ActRequest) (runtime.ActDecision, error) { return allow, errDown }, false,
 			"the operator policy has failed", `the operator policy about undo by "ann": the directory is down`},
-		"panics": {func(context.Context, *operator.Request) (operator.Decision, error) { panic("oops") }, false,
+		"panics": {func(context.Context, *runtime.ActRequest) (runtime.ActDecision, error) { panic("oops") }, false,
 			"the operator policy has failed", "oops"},
-		"hangs": {func(ctx context.Context, _ *operator.Request) (operator.Decision, error) {
+		"hangs": {func(ctx context.Context, _ *runtime.ActRequest) (runtime.ActDecision, error) {
 			<-ctx.Done()
 			return allow, nil
 		}, false, "the operator policy has failed", "undo"},
@@ -60,8 +60,8 @@ func TestAnswers(t *testing.T) {
 					Record: func(r *journal.Record) { records = append(records, r) },
 					Report: func(f *action.CallError) { faults = append(faults, f) },
 				}
-				err := j.Allow(t.Context(), &operator.Request{
-					Act: operator.Undo, Actor: operator.Actor{ID: "ann"}, Target: operator.Target{Session: "s", Call: "c"},
+				err := j.Allow(t.Context(), &runtime.ActRequest{
+					Act: runtime.ActUndo, Actor: runtime.Actor{ID: "ann"}, ActTarget: runtime.ActTarget{Session: "s", Call: "c"},
 				}, true)
 				synctest.Wait()
 				require.Len(t, records, 1)
@@ -89,26 +89,26 @@ func TestAnswers(t *testing.T) {
 // that of the entry.
 func TestRecords(t *testing.T) {
 	for name, row := range map[string]struct {
-		act     operator.Act
+		act     runtime.Act
 		dry     bool
 		known   bool
 		session string
 		records int
 	}{
-		"undo":       {operator.Undo, false, true, "s", 1},
-		"of no call": {operator.Undo, false, false, "", 1},
-		"dry":        {operator.Undo, true, true, "", 0},
-		"see":        {operator.See, false, true, "", 0},
-		"audit":      {operator.Audit, false, true, "", 0},
+		"undo":       {runtime.ActUndo, false, true, "s", 1},
+		"of no call": {runtime.ActUndo, false, false, "", 1},
+		"dry":        {runtime.ActUndo, true, true, "", 0},
+		"see":        {runtime.ActSee, false, true, "", 0},
+		"audit":      {runtime.ActAudit, false, true, "", 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var records []*journal.Record
 			j := acts.Judge{
-				Sched: new(sched.Scheduler), Policy: operator.Defaults{}, Timeout: time.Minute,
+				Sched: new(sched.Scheduler), Policy: runtime.OperatorDefaults{}, Timeout: time.Minute,
 				Record: func(r *journal.Record) { records = append(records, r) },
 			}
-			_ = j.Allow(t.Context(), &operator.Request{
-				Act: row.act, Actor: operator.Program("ops"), Target: operator.Target{Session: "s", DryRun: row.dry},
+			_ = j.Allow(t.Context(), &runtime.ActRequest{
+				Act: row.act, Actor: runtime.ProgramActor("ops"), ActTarget: runtime.ActTarget{Session: "s", DryRun: row.dry},
 			}, row.known)
 			require.Len(t, records, row.records)
 			if row.records > 0 {
@@ -122,7 +122,7 @@ func TestRecords(t *testing.T) {
 // TestOfAnswer: an approval that lasts is an act more than an answer.
 func TestOfAnswer(t *testing.T) {
 	lasting := consent.Offer{Lasting: consent.Once + 1}
-	assert.Equal(t, []operator.Act{operator.Decide, operator.Grant}, acts.OfAnswer(&consent.Answer{Approve: true, Offer: lasting}))
-	assert.Equal(t, []operator.Act{operator.Decide}, acts.OfAnswer(&consent.Answer{Approve: true}))
-	assert.Equal(t, []operator.Act{operator.Decide}, acts.OfAnswer(&consent.Answer{Offer: lasting}))
+	assert.Equal(t, []runtime.Act{runtime.ActDecide, runtime.ActGrant}, acts.OfAnswer(&consent.Answer{Approve: true, Offer: lasting}))
+	assert.Equal(t, []runtime.Act{runtime.ActDecide}, acts.OfAnswer(&consent.Answer{Approve: true}))
+	assert.Equal(t, []runtime.Act{runtime.ActDecide}, acts.OfAnswer(&consent.Answer{Offer: lasting}))
 }

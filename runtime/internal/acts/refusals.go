@@ -5,10 +5,10 @@ import (
 	"math/bits"
 	"time"
 
+	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/internal/entry"
 	"github.com/ambit-tools/ambit/runtime/internal/lockorder"
 	"github.com/ambit-tools/ambit/runtime/journal"
-	"github.com/ambit-tools/ambit/runtime/operator"
 )
 
 const (
@@ -128,7 +128,7 @@ func (c *refused) tell(now time.Time, by string) []*journal.Record {
 		return nil
 	}
 	c.told = c.counted
-	e := entry.OfAct(now, &operator.Request{Actor: operator.Actor{ID: by}}, &operator.Decision{
+	e := entry.OfAct(now, &runtime.ActRequest{Actor: runtime.Actor{ID: by}}, &runtime.ActDecision{
 		Reason: fmt.Sprintf("refused attempts since %s without an entry of their own: %d", c.since.UTC().Format(time.RFC3339), n),
 	})
 	e.Operator.Omitted = n

@@ -3,6 +3,7 @@ package approvals
 import (
 	"time"
 
+	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/internal/wording"
 )
@@ -23,7 +24,7 @@ const maxSaid = 1 << 10
 
 // shorten cuts the texts of an attempt that is rejected: whoever may not answer writes little.
 func shorten(ev *consent.Event) {
-	if ev.Result.Resolution == consent.Rejected {
+	if ev.Result.Resolution == runtime.ResolutionRejected {
 		ev.Request, ev.Grant = wording.Cut(ev.Request, wording.MaxName), wording.Cut(ev.Grant, wording.MaxName)
 		ev.Message = wording.Cut(ev.Message, maxSaid)
 	}

@@ -65,8 +65,8 @@ func open(t *testing.T) *witness {
 func question(call string, timeout time.Duration) *consent.Question {
 	return &consent.Question{
 		Call:        consent.Call{ID: call, Tool: "put", Session: "s", Run: "r", Principal: "alice", Args: args("a.md")},
-		Requirement: consent.Requirement{Quorum: 1, Timeout: timeout, MaxCover: consent.CoverTool, MaxFor: time.Hour},
-		Reasons:     consent.Reasons([]consent.Ask{{ID: "ask"}}),
+		Requirement: consent.Requirement{Quorum: 1, Timeout: timeout, MaxCover: runtime.CoverTool, MaxFor: time.Hour},
+		Reasons:     consent.Reasons([]runtime.Ask{{ID: "ask"}}),
 	}
 }
 
@@ -192,7 +192,7 @@ func TestApprovalIsUsedOnce(t *testing.T) {
 	_, rejection = w.Probe(time.Now(), id, &consent.Answer{By: "alice", Approve: true})
 	assert.Equal(t, consent.SelfApproval, rejection)
 	assert.Len(t, w.Requests(), 1, "a probe changes nothing")
-	assert.Equal(t, consent.Accepted, w.Decide(time.Now(), id, yes).Result.Resolution)
+	assert.Equal(t, runtime.ResolutionAccepted, w.Decide(time.Now(), id, yes).Result.Resolution)
 	assert.Empty(t, w.Requests())
 	assert.Nil(t, w.Use(time.Now(), id, q, false))
 	assert.NotNil(t, w.Use(time.Now(), id, q, false))
@@ -232,7 +232,7 @@ func TestGrants(t *testing.T) {
 	w := open(t)
 	q := question("c1", time.Hour)
 	id := w.ask(t, q)
-	ev := w.Decide(time.Now(), id, &consent.Answer{By: "bob", Approve: true, Offer: consent.Offer{Lasting: consent.ForSession, Cover: consent.CoverTool}})
+	ev := w.Decide(time.Now(), id, &consent.Answer{By: "bob", Approve: true, Offer: consent.Offer{Lasting: consent.ForSession, Cover: runtime.CoverTool}})
 	require.NotNil(t, ev.Result.Granted)
 	all := func(*consent.Grant) bool { return true }
 	require.Len(t, w.Grants(all), 1)

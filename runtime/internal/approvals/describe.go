@@ -1,13 +1,13 @@
 package approvals
 
 import (
+	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/consent"
-	"github.com/ambit-tools/ambit/runtime/operator"
 )
 
 // Describe adds to what an operator policy is asked what is known of the request and the grant that
 // it names, and whether the actor is an approver of the request.
-func (a *Approvals[C]) Describe(r *operator.Request) {
+func (a *Approvals[C]) Describe(r *runtime.ActRequest) {
 	if of, ok := a.Request(r.Request); ok {
 		r.Session, r.Run, r.Call, r.Tool, r.Principal = of.Session, of.Run, of.CallID, of.Tool, of.Principal
 		r.Approver = of.Requirement.Permits(r.Actor.ID, r.Actor.Groups, of.Principal) == consent.NotRejected

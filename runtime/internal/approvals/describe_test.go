@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
-	"github.com/ambit-tools/ambit/runtime/operator"
+	"github.com/ambit-tools/ambit/runtime"
 )
 
 // TestDescribe: an operator policy is told of what call a request is, and who may answer it.
@@ -18,7 +18,7 @@ func TestDescribe(t *testing.T) {
 		q.Requirement.Approvers = []string{"group:ops"}
 		request := w.ask(t, q)
 		for name, groups := range map[string][]string{"bob": {"ops"}, "eve": nil} {
-			r := operator.Request{Actor: operator.Actor{ID: name, Groups: groups}, Target: operator.Target{Request: request}}
+			r := runtime.ActRequest{Actor: runtime.Actor{ID: name, Groups: groups}, ActTarget: runtime.ActTarget{Request: request}}
 			w.Describe(&r)
 			assert.Equal(t, "c1", r.Call)
 			assert.Equal(t, "s", r.Session)
@@ -27,9 +27,9 @@ func TestDescribe(t *testing.T) {
 			assert.Equal(t, "alice", r.Principal)
 			assert.Equal(t, groups != nil, r.Approver, name)
 		}
-		unknown := operator.Request{Target: operator.Target{Request: "x", Grant: "y"}}
+		unknown := runtime.ActRequest{ActTarget: runtime.ActTarget{Request: "x", Grant: "y"}}
 		w.Describe(&unknown)
-		assert.Equal(t, operator.Request{Target: operator.Target{Request: "x", Grant: "y"}}, unknown)
+		assert.Equal(t, runtime.ActRequest{ActTarget: runtime.ActTarget{Request: "x", Grant: "y"}}, unknown)
 		w.Close()
 	})
 }

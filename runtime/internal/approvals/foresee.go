@@ -7,7 +7,6 @@ import (
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/consent"
-	"github.com/ambit-tools/ambit/runtime/internal/bind"
 	"github.com/ambit-tools/ambit/runtime/internal/deadline"
 	"github.com/ambit-tools/ambit/runtime/internal/decision"
 	"github.com/ambit-tools/ambit/runtime/wire"
@@ -83,7 +82,7 @@ func (a *Approvals[C]) Foresee(
 	}
 	if f.edit != nil && p.Terms != nil {
 		p.Shown = show(a.key, f.args, revealed(s.Tool.Spec))
-		if planned, isCommand := f.args.(*bind.Planned); isCommand {
+		if planned, isCommand := f.args.(*runtime.PlannedInput); isCommand {
 			p.Argv = planned.Plan.Argv // a sensitive member is never one (SEMANTICS 5.10.8)
 		}
 	}

@@ -6,7 +6,6 @@ import (
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/consent"
-	"github.com/ambit-tools/ambit/runtime/internal/bind"
 	"github.com/ambit-tools/ambit/runtime/internal/callctx"
 	"github.com/ambit-tools/ambit/runtime/internal/outcomes"
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
@@ -93,8 +92,8 @@ func (a *Approvals[C]) Pending(at time.Time, n *Needed, tool string) runtime.Out
 
 // View returns a request as an approver sees it. t is nil when the call or the tool is not known; args are
 // nil when the call has ended. Sensitive members are masked unless the declaration reveals them (SEMANTICS 5.9).
-func (a *Approvals[C]) View(r consent.Request, t *tools.Tool, args wire.Value) *runtime.ConsentRequest {
-	v := &runtime.ConsentRequest{Request: r, Covers: r.Requirement.Covers()}
+func (a *Approvals[C]) View(r consent.Request, t *tools.Tool, args wire.Value) *consent.Notice {
+	v := &consent.Notice{Request: r, Covers: r.Requirement.Covers()}
 	var spec *runtime.Spec
 	if t != nil {
 		spec = t.Spec
@@ -104,7 +103,7 @@ func (a *Approvals[C]) View(r consent.Request, t *tools.Tool, args wire.Value) *
 	}
 	if args != nil {
 		v.Shown = a.Show(args, revealed(spec))
-		if p, isCommand := args.(*bind.Planned); isCommand {
+		if p, isCommand := args.(*runtime.PlannedInput); isCommand {
 			v.Command = p.Plan // a sensitive member is never an argument
 		}
 	}

@@ -10,10 +10,8 @@ import (
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/internal/approvals"
-	"github.com/ambit-tools/ambit/runtime/internal/bind"
 	"github.com/ambit-tools/ambit/runtime/internal/callctx"
 	"github.com/ambit-tools/ambit/runtime/internal/tools"
-	"github.com/ambit-tools/ambit/runtime/process"
 )
 
 // TestStart: a call starts once by its approval, as it was approved, and code of its tool is told who approved it.
@@ -67,7 +65,7 @@ func TestStartByGrant(t *testing.T) {
 	w := open(t)
 	q := question("c1", time.Hour)
 	id := w.ask(t, q)
-	w.Decide(time.Now(), id, &consent.Answer{By: "bob", Approve: true, Offer: consent.Offer{Lasting: consent.ForSession, Cover: consent.CoverTool}})
+	w.Decide(time.Now(), id, &consent.Answer{By: "bob", Approve: true, Offer: consent.Offer{Lasting: consent.ForSession, Cover: runtime.CoverTool}})
 	n := &approvals.Needed{Question: *question("c2", time.Hour), Grant: id}
 	assert.Nil(t, w.Start(time.Now(), n, n.Question.Call))
 	var info callctx.Info
@@ -120,8 +118,8 @@ func TestViewOfACommand(t *testing.T) {
 	q := question("c1", time.Hour)
 	r := consent.Request{}
 	tool := &tools.Tool{Spec: &runtime.Spec{}}
-	plan := &process.Invocation{Program: "git", Argv: []string{"git", "log"}}
-	v := w.View(r, tool, &bind.Planned{Value: q.Call.Args, Plan: plan})
+	plan := &runtime.Invocation{Program: "git", Argv: []string{"git", "log"}}
+	v := w.View(r, tool, &runtime.PlannedInput{Value: q.Call.Args, Plan: plan})
 	assert.Equal(t, plan, v.Command)
 	assert.JSONEq(t, `{"path":"a.md"}`, string(v.Shown))
 	assert.Nil(t, w.View(r, tool, nil).Command, "it is over")

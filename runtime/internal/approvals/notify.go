@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"sync/atomic"
 
-	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
 	"github.com/ambit-tools/ambit/runtime/internal/usercode"
 )
@@ -20,7 +20,7 @@ type Failure struct {
 // calls reporter once for each approver before it begins with the first, because an approver may answer
 // at once; the function that reporter returns gets the failure of that approver. When no approver
 // could be notified, Notify calls none (SEMANTICS 5.1).
-func Notify(ctx context.Context, s *sched.Scheduler, approvers []runtime.Approver, r *runtime.ConsentRequest, reporter func() func(Failure), none func()) {
+func Notify(ctx context.Context, s *sched.Scheduler, approvers []consent.Approver, r *consent.Notice, reporter func() func(Failure), none func()) {
 	reports := make([]func(Failure), len(approvers))
 	for i := range reports {
 		reports[i] = reporter()
@@ -41,7 +41,7 @@ func Notify(ctx context.Context, s *sched.Scheduler, approvers []runtime.Approve
 }
 
 // notify notifies one approver and reports whether that succeeded.
-func notify(ctx context.Context, a runtime.Approver, r *runtime.ConsentRequest, report func(Failure)) (ok bool) {
+func notify(ctx context.Context, a consent.Approver, r *consent.Notice, report func(Failure)) (ok bool) {
 	defer func() {
 		if v := recover(); v != nil {
 			report(Failure{Panicked: usercode.Recovered(v)})

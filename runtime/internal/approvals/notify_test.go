@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/internal/approvals"
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
 )
@@ -17,7 +17,7 @@ import (
 // An approver is notified by a function.
 type approver func() error
 
-func (a approver) Notify(context.Context, *runtime.ConsentRequest) error { return a() }
+func (a approver) Notify(context.Context, *consent.Notice) error { return a() }
 
 // TestNotify: none is called when all approvers failed, and each failure goes to the report of its
 // approver.
@@ -27,21 +27,21 @@ func TestNotify(t *testing.T) {
 	fails := approver(func() error { return errDown })
 	panics := approver(func() error { panic("oops") })
 	for name, row := range map[string]struct {
-		approvers []runtime.Approver
+		approvers []consent.Approver
 		failures  int
 		none      int
 	}{
-		"one works":        {[]runtime.Approver{works}, 0, 0},
-		"one of two fails": {[]runtime.Approver{fails, works}, 1, 0},
-		"all fail":         {[]runtime.Approver{fails, fails, fails}, 3, 1},
-		"one panics":       {[]runtime.Approver{fails, panics}, 2, 1},
+		"one works":        {[]consent.Approver{works}, 0, 0},
+		"one of two fails": {[]consent.Approver{fails, works}, 1, 0},
+		"all fail":         {[]consent.Approver{fails, fails, fails}, 3, 1},
+		"one panics":       {[]consent.Approver{fails, panics}, 2, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var s sched.Scheduler
 				failures, none := make(chan approvals.Failure, 10), make(chan struct{}, 10)
 				made := 0
-				approvals.Notify(t.Context(), &s, row.approvers, new(runtime.ConsentRequest), func() func(approvals.Failure) {
+				approvals.Notify(t.Context(), &s, row.approvers, new(consent.Notice), func() func(approvals.Failure) {
 					made++
 					told := false
 					return func(f approvals.Failure) {
@@ -76,7 +76,7 @@ func TestNotifyReadsBefore(t *testing.T) {
 			assert.Equal(t, 2, made)
 			return nil
 		})
-		approvals.Notify(t.Context(), &s, []runtime.Approver{a, a}, new(runtime.ConsentRequest), func() func(approvals.Failure) {
+		approvals.Notify(t.Context(), &s, []consent.Approver{a, a}, new(consent.Notice), func() func(approvals.Failure) {
 			synctest.Wait() // an approver that had been notified by now would have returned
 			made++
 			return func(approvals.Failure) {}

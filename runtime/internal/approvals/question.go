@@ -15,21 +15,21 @@ const (
 // Question returns the question about a call of a tool, which the declaration of the tool and a decision of the
 // policy ask. The error says that no approver could ever agree to the call (SEMANTICS 5.7).
 func Question(spec *runtime.Spec, call consent.Call, d *runtime.Decision) (q consent.Question, err error) {
-	asks := make([]consent.Ask, 0, len(d.Asks)+1)
+	asks := make([]runtime.Ask, 0, len(d.Asks)+1)
 	for _, a := range d.Asks {
 		if a.ID == "" {
 			a.ID = rulePolicy
 		}
-		asks = append(asks, consent.Ask(a))
+		asks = append(asks, runtime.Ask(a))
 	}
 	if q.Requirement, err = consent.Merge(requirementOf(spec), asks...); err == nil {
 		err = q.Requirement.Answerable(call.Principal)
 	}
 	if spec.Consent != nil && spec.Consent.Ask == runtime.ConsentAskAlways {
-		asks = append(asks, consent.Ask{ID: RuleDeclaration, Message: spec.Consent.Message})
+		asks = append(asks, runtime.Ask{ID: RuleDeclaration, Message: spec.Consent.Message})
 	}
 	if len(asks) == 0 && d.Effect == runtime.EffectAsk {
-		asks = append(asks, consent.Ask{ID: rulePolicy})
+		asks = append(asks, runtime.Ask{ID: rulePolicy})
 	}
 	q.Reasons, q.Obligations = consent.Reasons(asks), consentObligations(d.Obligations)
 	q.Call = call

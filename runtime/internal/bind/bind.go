@@ -6,7 +6,6 @@ import (
 	"context"
 
 	"github.com/ambit-tools/ambit/runtime/internal/callctx"
-	"github.com/ambit-tools/ambit/runtime/process"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
@@ -38,19 +37,4 @@ type Command struct {
 	Argv   func(wire.Value) ([]string, error)
 	Stdin  func(wire.Value) string // nil: the process has no input
 	Output Decoder
-}
-
-// A Planned is the decoded input of a command, with what runs for it: policy, consent and process
-// have the same arguments, because they are made once for each value that is decoded.
-type Planned struct {
-	wire.Value
-	Plan *process.Invocation
-}
-
-// Inner returns a decoded value without its plan.
-func Inner(v wire.Value) wire.Value {
-	if p, ok := v.(*Planned); ok {
-		return p.Value
-	}
-	return v
 }

@@ -6,9 +6,8 @@
 package callctx
 
 import (
+	"crypto/sha256"
 	"time"
-
-	"github.com/ambit-tools/ambit/runtime/rules"
 )
 
 // Key is the key of the Handle in the context of an attempt.
@@ -47,7 +46,7 @@ type Info struct {
 	Request, Grant             string
 	ApprovedBy                 []string
 
-	Effect   rules.Digest // of the members that the tool declares; zero: it declares none
+	Effect   [sha256.Size]byte // of the members that the tool declares; zero: it declares none
 	Deadline time.Time
 	Now      func() time.Time // tells the time of the deadline; nil: time.Now
 }

@@ -14,7 +14,6 @@ import (
 	"github.com/ambit-tools/ambit/internal/battery"
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/engine"
-	"github.com/ambit-tools/ambit/runtime/operator"
 	"github.com/ambit-tools/ambit/runtime/process"
 )
 
@@ -24,11 +23,11 @@ import (
 func TestNothingIsLeft(t *testing.T) {
 	ends := map[string]func(t *testing.T, b *bench){
 		"cancel": func(t *testing.T, b *bench) {
-			require.NoError(t, b.Executor.Cancel(t.Context(), "s", "once", operator.Program("ada"), ""))
+			require.NoError(t, b.Executor.Cancel(t.Context(), "s", "once", runtime.ProgramActor("ada"), ""))
 			require.NoError(t, b.run.Close(t.Context()))
 		},
 		"cancel now": func(t *testing.T, b *bench) {
-			require.NoError(t, b.Executor.CancelNow(t.Context(), "s", "once", operator.Program("ada"), ""))
+			require.NoError(t, b.Executor.CancelNow(t.Context(), "s", "once", runtime.ProgramActor("ada"), ""))
 			require.NoError(t, b.run.Close(t.Context()))
 		},
 		"close":   func(t *testing.T, b *bench) { require.NoError(t, b.run.Close(t.Context())) },
@@ -73,13 +72,13 @@ func TestGrace(t *testing.T) {
 	}
 	eachForm(t, func(t *testing.T, f form) {
 		b := f.open(t, t.TempDir(), "1h", nil)
-		for call, end := range map[string]func(context.Context, string, string, operator.Actor, string) error{
+		for call, end := range map[string]func(context.Context, string, string, runtime.Actor, string) error{
 			"polite-cancel": b.Executor.Cancel, "polite-now": b.Executor.CancelNow,
 		} {
 			require.NoError(t, b.start(call, polite))
 			_, err := b.running(call, 2)
 			require.NoError(t, err)
-			require.NoError(t, end(t.Context(), "s", call, operator.Program("ada"), ""))
+			require.NoError(t, end(t.Context(), "s", call, runtime.ProgramActor("ada"), ""))
 			assert.Equal(t, runtime.Cancelled, b.Executor.Await(t.Context(), "s", call).Kind)
 		}
 		require.NoError(t, b.run.Close(t.Context()))

@@ -13,7 +13,6 @@ import (
 	"slices"
 
 	"github.com/ambit-tools/ambit/runtime/engine"
-	"github.com/ambit-tools/ambit/runtime/operator"
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/action"
@@ -213,7 +212,7 @@ func (w *world) checkUndo(k *known) error {
 	}
 	var res error
 	err := w.perform(func() error {
-		_, res = w.exec.Session(w.session()).Undo(w.ctx, action.UndoRequest{CallID: k.id, By: operator.Program("alice")})
+		_, res = w.exec.Session(w.session()).Undo(w.ctx, action.UndoRequest{CallID: k.id, By: runtime.ProgramActor("alice")})
 		return nil
 	})
 	result, code := action.ResultOf(res)

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime/engine"
-	"github.com/ambit-tools/ambit/runtime/operator"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -182,7 +181,7 @@ func recoverUnder(t *testing.T, history []journal.Entry, told map[journal.CallKe
 	for key, what := range told {
 		s, id := exec.Session(engine.SessionConfig{ID: key.Session, Principal: session.Principal}), key.Call
 		if what == "undone" {
-			_, err := s.Undo(t.Context(), action.UndoRequest{CallID: id, By: operator.Program("ops")})
+			_, err := s.Undo(t.Context(), action.UndoRequest{CallID: id, By: runtime.ProgramActor("ops")})
 			_, code := action.ResultOf(err)
 			ok = assert.Equal(t, action.CodeAlreadyUndone, code, id) && ok
 		} else {

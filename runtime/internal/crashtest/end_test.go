@@ -8,7 +8,6 @@ import (
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/engine"
-	"github.com/ambit-tools/ambit/runtime/operator"
 )
 
 // A session ends at times, and the world goes on in another one.
@@ -94,7 +93,7 @@ func (w *world) checkEnded() error {
 			return fmt.Errorf("session %s has ended, and a run of it starts: %w", of.ID, err)
 		}
 		for _, k := range calls {
-			if _, err := s.Undo(w.ctx, action.UndoRequest{CallID: k.id, By: operator.Program("alice")}); !isExpired(err) {
+			if _, err := s.Undo(w.ctx, action.UndoRequest{CallID: k.id, By: runtime.ProgramActor("alice")}); !isExpired(err) {
 				return fmt.Errorf("the session of call %s has ended, and its undo is %w", k.id, err)
 			}
 			out := s.Await(w.ctx, k.id)

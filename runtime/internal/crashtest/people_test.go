@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/ambit-tools/ambit/runtime/consent"
-	"github.com/ambit-tools/ambit/runtime/operator"
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/action"
@@ -32,7 +31,7 @@ func (w *world) decide() error {
 	if w.rng.IntN(6) == 0 {
 		return w.withdraw(id)
 	}
-	answer := action.Answer{By: operator.Program("alice"), Approve: w.rng.IntN(4) > 0}
+	answer := action.Answer{By: runtime.ProgramActor("alice"), Approve: w.rng.IntN(4) > 0}
 	if answer.Approve && w.rng.IntN(4) == 0 {
 		answer.Grant, answer.Cover = consent.ForSession, runtime.CoverTool
 	}
@@ -43,7 +42,7 @@ func (w *world) decide() error {
 		res = w.exec.Decide(ctx, request, answer)
 		w.m.note(func(m *model) {
 			w.aim(3)
-			if k := m.call(id); res.Kind == consent.Accepted {
+			if k := m.call(id); res.Kind == runtime.ResolutionAccepted {
 				k.yes, k.no = answer.Approve, !answer.Approve
 				if res.Granted != nil {
 					m.grants = append(m.grants, res.Granted.ID)
@@ -56,13 +55,13 @@ func (w *world) decide() error {
 	switch {
 	case err != nil:
 		return err
-	case res.Kind != consent.Accepted && res.Reason.String() == "journal_unavailable":
+	case res.Kind != runtime.ResolutionAccepted && res.Reason.String() == "journal_unavailable":
 		w.lost = true
 		return nil
-	case res.Kind != consent.Accepted && res.Reason.String() == "already_resolved" && w.withdrawn(id): // and was when there was room
+	case res.Kind != runtime.ResolutionAccepted && res.Reason.String() == "already_resolved" && w.withdrawn(id): // and was when there was room
 		w.m.note(func(m *model) { m.call(id).gone = true })
 		return w.ask(id)
-	case res.Kind != consent.Accepted:
+	case res.Kind != runtime.ResolutionAccepted:
 		return fmt.Errorf("the answer to the request of %s is %v %v", id, res.Kind, res.Reason)
 	}
 	return w.ask(id)
@@ -85,7 +84,7 @@ func (w *world) resolve() error {
 	}
 	var res error
 	err := w.perform(func() error {
-		res = w.exec.Resolve(w.ctx, w.session().ID, id, action.ResolveRequest{TookEffect: happened, By: operator.Program("alice")})
+		res = w.exec.Resolve(w.ctx, w.session().ID, id, action.ResolveRequest{TookEffect: happened, By: runtime.ProgramActor("alice")})
 		return nil
 	})
 	result, code := action.ResultOf(res)
@@ -111,7 +110,7 @@ func (w *world) resolve() error {
 func (w *world) withdraw(id string) error {
 	var res error
 	err := w.perform(func() error {
-		res = w.exec.Cancel(w.ctx, w.session().ID, id, operator.Program("alice"), "")
+		res = w.exec.Cancel(w.ctx, w.session().ID, id, runtime.ProgramActor("alice"), "")
 		return nil
 	})
 	result, code := action.ResultOf(res)
@@ -181,7 +180,7 @@ func (w *world) undoCall(id string) error {
 	})
 	var res error
 	err := w.perform(func() error {
-		_, res = w.exec.Session(w.session()).Undo(w.ctx, action.UndoRequest{CallID: id, By: operator.Program("alice")})
+		_, res = w.exec.Session(w.session()).Undo(w.ctx, action.UndoRequest{CallID: id, By: runtime.ProgramActor("alice")})
 		return nil
 	})
 	result, code := action.ResultOf(res)

@@ -23,7 +23,7 @@ type proc struct {
 
 // command returns the tool that a process does.
 func command(spec *runtime.Spec) *runtime.Tool {
-	spec.Command = &process.Command{Program: "sh", Form: process.FormText}
+	spec.Command = &runtime.Command{Program: "sh", Form: runtime.FormText}
 	return runtime.NewDynamicCommandTool(spec, anything{}, anything{}, func(in wire.Value) ([]string, error) {
 		return []string{"sh", string(in.(wire.Raw))}, nil
 	}, nil)
@@ -58,7 +58,7 @@ func script(job *process.Job) runtimetest.Act {
 	case oversleep, drags:
 		act.Hang = true
 	case exhausted:
-		act.Limit = process.Memory
+		act.Limit = runtime.LimitMemory
 	}
 	return act
 }
@@ -100,7 +100,7 @@ func (h *host) Run(ctx context.Context, job *process.Job) (*process.Exit, error)
 }
 
 // Kill implements process.Runner.
-func (h *host) Kill(_ context.Context, id process.ProcessID) error {
+func (h *host) Kill(_ context.Context, id runtime.ProcessID) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	switch {

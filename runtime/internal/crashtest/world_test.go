@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/engine"
 
 	"golang.org/x/mod/sumdb/note"
@@ -146,7 +147,7 @@ func (w *world) open() error {
 	}
 	w.exec, err = engine.NewExecutor(w.reg, runtime.PolicyFunc(allow), engine.WithClock(w.clock), engine.WithJournal(w.audit.Journal()),
 		engine.WithParticipant("files", w.ws), engine.WithMinimumBudget(0), engine.WithPolicyTimeout(time.Hour),
-		engine.WithArtifacts(artifacts{store}), engine.WithSegments(archives{w}), engine.WithApprover(runtime.ApproverFunc(w.notify)),
+		engine.WithArtifacts(artifacts{store}), engine.WithSegments(archives{w}), engine.WithApprover(consent.ApproverFunc(w.notify)),
 		engine.WithProcesses(engine.ProcessConfig{Runner: w.newHost()}))
 	if err == nil {
 		err = w.remember()
@@ -174,7 +175,7 @@ func (w *world) anchor(_ context.Context, signed []byte) error {
 }
 
 // notify is how an approver is told of a request.
-func (w *world) notify(_ context.Context, r *runtime.ConsentRequest) error {
+func (w *world) notify(_ context.Context, r *consent.Notice) error {
 	w.m.touch(func(m *model) {
 		if k := m.call(r.CallID); k != nil {
 			k.request = r.ID

@@ -3,14 +3,14 @@ package entry
 import (
 	"time"
 
+	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/internal/wording"
 	"github.com/ambit-tools/ambit/runtime/journal"
-	"github.com/ambit-tools/ambit/runtime/operator"
 )
 
 // OfAct returns the record of what an actor wanted to do, and of what the operator policy
 // said (SEMANTICS 5.10).
-func OfAct(at time.Time, r *operator.Request, d *operator.Decision) *journal.Record {
+func OfAct(at time.Time, r *runtime.ActRequest, d *runtime.ActDecision) *journal.Record {
 	id := func(text string) string { return wording.Cut(text, wording.MaxID) }
 	return &journal.Record{
 		Kind: journal.KindOperator, At: At(at), By: r.Actor.ID, Operator: &journal.OperatorAct{

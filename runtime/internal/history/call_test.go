@@ -94,7 +94,7 @@ func TestRetriesCountTheAttemptThatTheyStart(t *testing.T) {
 // its call has an outcome.
 func TestProcessesWithoutAnEnd(t *testing.T) {
 	run := func(kind string, pid int, exit *process.Summary) journal.Record {
-		return of("c", kind, journal.Record{Process: &journal.Process{ID: process.ProcessID{PID: pid, Start: "1"}, Program: "/bin/x", Exit: exit}})
+		return of("c", kind, journal.Record{Process: &journal.Process{ID: runtime.ProcessID{PID: pid, Start: "1"}, Program: "/bin/x", Exit: exit}})
 	}
 	timedOut := of("c", runtime.EventAborted.String(), journal.Record{Mark: journal.MarkEnded, To: "ABORTED"})
 	first, second := run(journal.KindProcessStarted, 1, nil), run(journal.KindProcessStarted, 2, nil)
@@ -168,7 +168,7 @@ func TestAReconciledCallHasNoOutputButItsOwn(t *testing.T) {
 }
 
 func TestAnArtifactReplacesTheOutput(t *testing.T) {
-	ref := journal.ArtifactRef{SHA256: "00", Type: "text/plain", Bytes: 9}
+	ref := runtime.ArtifactRef{SHA256: "00", Type: "text/plain", Bytes: 9}
 	c := one(t, validated, started, of("c", runtime.EventCompleted.String(), journal.Record{
 		Mark: journal.MarkEnded, To: "COMPLETED", Artifact: &ref, Output: payload(`"begins"`), Outcome: outcome(t, runtime.Outcome{Kind: runtime.Completed}),
 	}))

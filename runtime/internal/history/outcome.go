@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime"
-	"github.com/ambit-tools/ambit/runtime/rules"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
@@ -53,11 +52,11 @@ type obligation struct {
 
 // A step is a runtime.Step with names for its members.
 type step struct {
-	Kind    rules.StepKind `json:"kind"`
-	Tool    string         `json:"tool,omitempty"`
-	Call    string         `json:"call,omitempty"`
-	Consent bool           `json:"consent,omitempty"`
-	For     time.Duration  `json:"for_ns,omitempty"`
+	Kind    runtime.StepKind `json:"kind"`
+	Tool    string           `json:"tool,omitempty"`
+	Call    string           `json:"call,omitempty"`
+	Consent bool             `json:"consent,omitempty"`
+	For     time.Duration    `json:"for_ns,omitempty"`
 }
 
 // Plain reports whether o has no other members than its kind, loop, run state, output, duration and

@@ -18,7 +18,6 @@ import (
 	"github.com/ambit-tools/ambit/runtime/internal/history"
 	"github.com/ambit-tools/ambit/runtime/internal/lockorder"
 	"github.com/ambit-tools/ambit/runtime/journal"
-	"github.com/ambit-tools/ambit/runtime/process"
 )
 
 // readStep is how many entries are read at once.
@@ -38,7 +37,7 @@ type Ledger struct {
 type held struct {
 	asked     map[string]asked // requests, and the grants that came of them
 	unknown   map[string]bool  // calls
-	processes map[process.ProcessID]bool
+	processes map[runtime.ProcessID]bool
 }
 
 // An asked says until when a request is retained, and the grant that came of it.
@@ -171,7 +170,7 @@ func (x *asked) change(ev *consent.Event, known bool) bool {
 		return false
 	case ev.Result != nil && ev.Result.Granted != nil:
 		x.grant, x.lasts = ev.Result.Granted.Expires.Add(history.Retained), ev.Result.Granted.Expires.IsZero()
-	case ev.Kind == consent.EventRevoked && ev.Result != nil && ev.Result.Resolution == consent.Accepted:
+	case ev.Kind == consent.EventRevoked && ev.Result != nil && ev.Result.Resolution == runtime.ResolutionAccepted:
 		x.grant, x.lasts = ev.At.Add(history.Retained), false
 	}
 	return true
@@ -192,7 +191,7 @@ func (x asked) until() time.Time {
 func (l *Ledger) session(id string) *held {
 	s := l.sessions[id]
 	if s == nil {
-		s = &held{asked: map[string]asked{}, unknown: map[string]bool{}, processes: map[process.ProcessID]bool{}}
+		s = &held{asked: map[string]asked{}, unknown: map[string]bool{}, processes: map[runtime.ProcessID]bool{}}
 		l.sessions[id] = s
 	}
 	return s
@@ -288,7 +287,7 @@ func (l *Ledger) Checkpoint(now time.Time) *journal.Checkpoint {
 			x := s.asked[request]
 			h.Asked = append(h.Asked, journal.HeldUntil{ID: request, Until: x.request, Grant: x.grant, Lasts: x.lasts})
 		}
-		h.Processes = slices.SortedFunc(maps.Keys(s.processes), func(a, b process.ProcessID) int {
+		h.Processes = slices.SortedFunc(maps.Keys(s.processes), func(a, b runtime.ProcessID) int {
 			return cmp.Or(cmp.Compare(a.PID, b.PID), cmp.Compare(a.Start, b.Start), cmp.Compare(a.Mark, b.Mark))
 		})
 		of.Held = append(of.Held, h)

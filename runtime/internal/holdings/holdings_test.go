@@ -57,7 +57,7 @@ func TestRequestsAndGrantsAreFoundByTheirIDs(t *testing.T) {
 	add(t, &j, l, "b", asked("q2", hour))
 	granted := func(id string, until time.Time) journal.Record {
 		return journal.Record{Kind: runtime.EventApprovalDecided.String(), Consent: []consent.Event{{
-			Kind: consent.EventAnswered, Request: id, Result: &consent.Result{Resolution: consent.Accepted, Granted: &consent.Grant{ID: id, Expires: until}},
+			Kind: consent.EventAnswered, Request: id, Result: &consent.Result{Resolution: runtime.ResolutionAccepted, Granted: &consent.Grant{ID: id, Expires: until}},
 		}}}
 	}
 	add(t, &j, l, "b", granted("q2", time.Time{}))
@@ -73,13 +73,13 @@ func TestRequestsAndGrantsAreFoundByTheirIDs(t *testing.T) {
 	l = holdings.New()
 	require.NoError(t, l.Read(t.Context(), &j, nil))
 	add(t, &j, l, "b", journal.Record{Kind: journal.KindConsent, Consent: []consent.Event{
-		{Kind: consent.EventRevoked, Grant: "q2", At: hour, Result: &consent.Result{Resolution: consent.Rejected}},
+		{Kind: consent.EventRevoked, Grant: "q2", At: hour, Result: &consent.Result{Resolution: runtime.ResolutionRejected}},
 	}})
 	assert.Equal(t, []string{"b"}, l.Asked(hour.AddDate(9, 0, 0), nowhere), "the revocation was refused")
 	l = holdings.New()
 	require.NoError(t, l.Read(t.Context(), &j, nil))
 	add(t, &j, l, "b", journal.Record{Kind: journal.KindConsent, Consent: []consent.Event{
-		{Kind: consent.EventRevoked, Grant: "q2", At: hour, Result: &consent.Result{Resolution: consent.Accepted}},
+		{Kind: consent.EventRevoked, Grant: "q2", At: hour, Result: &consent.Result{Resolution: runtime.ResolutionAccepted}},
 	}})
 	assert.Empty(t, l.Asked(hour.AddDate(9, 0, 0), nowhere))
 	assert.Empty(t, l.SessionOf("q2"))
@@ -102,7 +102,7 @@ func TestUnsettledSessions(t *testing.T) {
 	add(t, &j, l, "a", of(runtime.EventUnknown, "c2"))
 	add(t, &j, l, "b", of(runtime.EventUnknown, "c1"))
 	run := func(kind string, exit *process.Summary) journal.Record {
-		return journal.Record{Kind: kind, Call: "c1", Process: &journal.Process{ID: process.ProcessID{PID: 7}, Exit: exit}}
+		return journal.Record{Kind: kind, Call: "c1", Process: &journal.Process{ID: runtime.ProcessID{PID: 7}, Exit: exit}}
 	}
 	add(t, &j, l, "p", run(journal.KindProcessStarted, nil))
 	assert.Equal(t, []string{"a", "b", "p"}, l.Unsettled())

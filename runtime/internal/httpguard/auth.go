@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/ambit-tools/ambit/runtime/operator"
+	"github.com/ambit-tools/ambit/runtime"
 )
 
 // First asks authenticators in turn; the first that knows the caller answers.
@@ -32,7 +32,7 @@ func (f First) Authenticate(r *http.Request) (Caller, error) {
 
 // A Bearer knows callers by a token in the header Authorization.
 type Bearer struct {
-	Verify func(text string) (who operator.Actor, revoked <-chan struct{}, ok bool, err error)
+	Verify func(text string) (who runtime.Actor, revoked <-chan struct{}, ok bool, err error)
 }
 
 // Authenticate implements Authenticator.
@@ -76,7 +76,7 @@ type Sessions struct {
 type hash [sha256.Size]byte
 
 type session struct {
-	who   operator.Actor
+	who   runtime.Actor
 	path  string // of a ticket: where the browser goes then
 	ends  time.Time
 	ended chan struct{} // closed when it is revoked
@@ -94,14 +94,14 @@ func (s *Sessions) cookieName() string {
 
 // Ticket returns a text that lets one browser act as who, within five minutes, and sends it to a path
 // of this host.
-func (s *Sessions) Ticket(who operator.Actor, path string) string {
+func (s *Sessions) Ticket(who runtime.Actor, path string) string {
 	text := newSecret()
 	s.Enter(sha256.Sum256([]byte(text)), who, path)
 	return text
 }
 
 // Enter makes a ticket of a text that another process has made, of which only the hash comes here.
-func (s *Sessions) Enter(sum [sha256.Size]byte, who operator.Actor, path string) {
+func (s *Sessions) Enter(sum [sha256.Size]byte, who runtime.Actor, path string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	put(&s.tickets, sum, &session{who: who, path: path, ends: time.Now().Add(ticketLife)})

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ambit-tools/ambit/runtime/operator"
+	"github.com/ambit-tools/ambit/runtime"
 )
 
 // Deadline is how long a request may take that no handler gave more time.
@@ -22,7 +22,7 @@ var ErrUnknown = errors.New("the request does not say who sends it")
 
 // A Caller is who sends a request.
 type Caller struct {
-	operator.Actor
+	runtime.Actor
 	// Ended is closed when what authenticated the caller is revoked; nil: never.
 	Ended <-chan struct{}
 	// Until is when that is good no longer; zero: it has no end.

@@ -15,8 +15,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/internal/httpguard"
-	"github.com/ambit-tools/ambit/runtime/operator"
 )
 
 // served says what a guard does with a request: the status, 200 when a handler saw it.
@@ -100,7 +100,7 @@ func TestProxies(t *testing.T) {
 
 // answer is an authenticator that always answers the same.
 type answer struct {
-	who operator.Actor
+	who runtime.Actor
 	err error
 }
 
@@ -116,13 +116,13 @@ func TestKnown(t *testing.T) {
 		want     int
 		reported error
 	}{
-		"known":          {answer{operator.Actor{ID: "alice"}, nil}, 200, nil},
-		"unknown":        {answer{operator.Actor{ID: "alice"}, httpguard.ErrUnknown}, 401, nil},
+		"known":          {answer{runtime.Actor{ID: "alice"}, nil}, 200, nil},
+		"unknown":        {answer{runtime.Actor{ID: "alice"}, httpguard.ErrUnknown}, 401, nil},
 		"nobody":         {answer{}, 401, nil},
-		"a group":        {answer{operator.Actor{ID: "group:finance"}, nil}, 401, nil},
-		"failure":        {answer{operator.Actor{ID: "alice"}, secret}, 401, secret},
-		"first":          {httpguard.First{answer{operator.Actor{ID: "alice"}, nil}, answer{err: secret}}, 200, nil},
-		"second":         {httpguard.First{answer{err: httpguard.ErrUnknown}, answer{operator.Actor{ID: "bob"}, nil}}, 200, nil},
+		"a group":        {answer{runtime.Actor{ID: "group:finance"}, nil}, 401, nil},
+		"failure":        {answer{runtime.Actor{ID: "alice"}, secret}, 401, secret},
+		"first":          {httpguard.First{answer{runtime.Actor{ID: "alice"}, nil}, answer{err: secret}}, 200, nil},
+		"second":         {httpguard.First{answer{err: httpguard.ErrUnknown}, answer{runtime.Actor{ID: "bob"}, nil}}, 200, nil},
 		"none of two":    {httpguard.First{answer{err: httpguard.ErrUnknown}, answer{err: httpguard.ErrUnknown}}, 401, nil},
 		"one that fails": {httpguard.First{answer{err: secret}, answer{err: httpguard.ErrUnknown}}, 401, secret},
 	} {
@@ -153,10 +153,10 @@ func TestTickets(t *testing.T) {
 			s.ServeHTTP(w, r)
 			return w
 		}
-		late := s.Ticket(operator.Actor{ID: "root"}, "/")
+		late := s.Ticket(runtime.Actor{ID: "root"}, "/")
 		time.Sleep(5 * time.Minute) // of the clock of the bubble
 		assert.Equal(t, http.StatusUnauthorized, take(late, "127.0.0.1:9").Code)
-		ticket := s.Ticket(operator.Actor{ID: "root"}, "/")
+		ticket := s.Ticket(runtime.Actor{ID: "root"}, "/")
 		assert.Equal(t, http.StatusForbidden, take(ticket, "10.0.0.9:9").Code)
 		w := take(ticket, net.JoinHostPort("::1", "9"))
 		require.Equal(t, http.StatusSeeOther, w.Code)
@@ -166,14 +166,14 @@ func TestTickets(t *testing.T) {
 		assert.Equal(t, http.SameSiteStrictMode, cookies[0].SameSite)
 		assert.Equal(t, "/", cookies[0].Path)
 		assert.False(t, cookies[0].Secure, "a browser would not send it on loopback without TLS")
-		fresh := s.Ticket(operator.Actor{ID: "root"}, "/")
+		fresh := s.Ticket(runtime.Actor{ID: "root"}, "/")
 		twice := httptest.NewRequest(http.MethodGet, httpguard.LoginPath+"?ticket="+fresh+"&ticket=x", nil)
 		twice.RemoteAddr = net.JoinHostPort("::1", "9")
 		refused := httptest.NewRecorder()
 		s.ServeHTTP(refused, twice)
 		assert.Equal(t, http.StatusBadRequest, refused.Code, "a query with two tickets has none")
 		assert.Contains(t, refused.Body.String(), "comes twice")
-		over := httptest.NewRequest(http.MethodGet, "https://localhost"+httpguard.LoginPath+"?ticket="+s.Ticket(operator.Actor{ID: "root"}, "/"), nil)
+		over := httptest.NewRequest(http.MethodGet, "https://localhost"+httpguard.LoginPath+"?ticket="+s.Ticket(runtime.Actor{ID: "root"}, "/"), nil)
 		over.RemoteAddr = "127.0.0.1:9"
 		w = httptest.NewRecorder()
 		s.ServeHTTP(w, over)
@@ -199,7 +199,7 @@ func TestWhereLoginLeads(t *testing.T) {
 		"https://evil.example/": "/", "javascript:alert(1)": "/", "/a\nb": "/", "/\u202e": "/", "/a b": "/", "/" + strings.Repeat("a", 1<<10): "/",
 	} {
 		var s httpguard.Sessions
-		r := httptest.NewRequest(http.MethodGet, httpguard.LoginPath+"?ticket="+s.Ticket(operator.Actor{ID: "root"}, path), nil)
+		r := httptest.NewRequest(http.MethodGet, httpguard.LoginPath+"?ticket="+s.Ticket(runtime.Actor{ID: "root"}, path), nil)
 		r.RemoteAddr = "127.0.0.1:9"
 		w := httptest.NewRecorder()
 		s.ServeHTTP(w, r)
@@ -273,7 +273,7 @@ func TestEndOfSessions(t *testing.T) {
 			require.ErrorIs(t, err, httpguard.ErrUnknown)
 			<-ended
 		}
-		ada, bob := operator.Actor{ID: "ada"}, operator.Actor{ID: "bob"}
+		ada, bob := runtime.Actor{ID: "ada"}, runtime.Actor{ID: "bob"}
 		one, two, other := login(s.Ticket(ada, "/")), login(s.Ticket(ada, "/")), login(s.Ticket(bob, "/"))
 		ofOne, ofTwo, ofOther := known(one), known(two), known(other)
 		w := httptest.NewRecorder()
@@ -331,7 +331,7 @@ func TestMux(t *testing.T) {
 func TestCookiesOfTwoApplications(t *testing.T) {
 	name := func(of string) string {
 		s := httpguard.Sessions{Of: of}
-		r := httptest.NewRequest(http.MethodGet, httpguard.LoginPath+"?ticket="+s.Ticket(operator.Actor{ID: "root"}, "/"), nil)
+		r := httptest.NewRequest(http.MethodGet, httpguard.LoginPath+"?ticket="+s.Ticket(runtime.Actor{ID: "root"}, "/"), nil)
 		r.RemoteAddr = "127.0.0.1:9"
 		w := httptest.NewRecorder()
 		s.ServeHTTP(w, r)

@@ -6,11 +6,11 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ambit-tools/ambit/runtime/operator"
+	"github.com/ambit-tools/ambit/runtime"
 )
 
 // Proxied is the method of an actor whom a proxy in front of the host has authenticated.
-const Proxied operator.Method = "proxy"
+const Proxied runtime.ActorMethod = "proxy"
 
 // A ProxyHeader knows callers by headers that a proxy sets. It believes them from the addresses of the proxy
 // alone.
@@ -25,7 +25,7 @@ func (p ProxyHeader) Authenticate(r *http.Request) (Caller, error) {
 	if !peerIn(r, p.Proxies) || len(ids) != 1 || strings.TrimSpace(ids[0]) == "" {
 		return Caller{}, ErrUnknown
 	}
-	who := operator.Actor{ID: strings.TrimSpace(ids[0]), Method: Proxied}
+	who := runtime.Actor{ID: strings.TrimSpace(ids[0]), Method: Proxied}
 	if p.Groups == "" {
 		return Caller{Actor: who}, nil
 	}

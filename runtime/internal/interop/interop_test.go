@@ -27,7 +27,6 @@ import (
 	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/engine"
 	"github.com/ambit-tools/ambit/runtime/metrics"
-	"github.com/ambit-tools/ambit/runtime/operator"
 	"github.com/ambit-tools/ambit/runtime/otel"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
@@ -167,7 +166,7 @@ func TestSpanOfConsent(t *testing.T) {
 	assert.Empty(t, r.tree(), "the span of the call goes on")
 	requests := r.exec.Requests()
 	require.Len(t, requests, 1)
-	res := r.exec.Decide(t.Context(), requests[0].ID, action.Answer{By: operator.Program("alice"), Approve: true})
+	res := r.exec.Decide(t.Context(), requests[0].ID, action.Answer{By: runtime.ProgramActor("alice"), Approve: true})
 	require.NotNil(t, res.Outcome)
 	require.Equal(t, runtime.Completed, res.Outcome.Kind, res.Outcome.Message)
 	assert.Equal(t, "execute_tool send\n  ambit.policy\n  ambit.consent\n  ambit.policy\n  ambit.handler\n", r.tree())

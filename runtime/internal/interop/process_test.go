@@ -48,7 +48,7 @@ func TestSpansOfProcesses(t *testing.T) {
 	require.NoError(t, err)
 	reg, err := runtime.NewRegistry(tools...)
 	require.NoError(t, err)
-	usage := process.Usage{User: 1500 * time.Millisecond, System: time.Second, PeakMemory: 7, ReadBytes: 8, WriteBytes: 9}
+	usage := runtime.ProcessUsage{User: 1500 * time.Millisecond, System: time.Second, PeakMemory: 7, ReadBytes: 8, WriteBytes: 9}
 	ends := []runtimetest.Act{{Out: secret, Code: 3, Usage: usage}, {Err: secret, Signal: "SIGSEGV", Usage: usage}}
 	runner := &runtimetest.FakeRunner{}
 	runner.Script = func(*process.Job) runtimetest.Act { return ends[len(runner.Started())] }

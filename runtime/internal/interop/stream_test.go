@@ -15,7 +15,6 @@ import (
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/engine"
 	"github.com/ambit-tools/ambit/runtime/host"
-	"github.com/ambit-tools/ambit/runtime/operator"
 	"github.com/ambit-tools/ambit/runtime/stream"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
@@ -24,11 +23,11 @@ import (
 type everybody struct{}
 
 func (everybody) Authenticate(*http.Request) (stream.Caller, error) {
-	return stream.Caller{Actor: operator.Actor{ID: "eve", Method: "test"}}, nil
+	return stream.Caller{Actor: runtime.Actor{ID: "eve", Method: "test"}}, nil
 }
 
-func (everybody) Authorize(context.Context, *operator.Request) (operator.Decision, error) {
-	return operator.Decision{Allow: true}, nil
+func (everybody) Authorize(context.Context, *runtime.ActRequest) (runtime.ActDecision, error) {
+	return runtime.ActDecision{Allow: true}, nil
 }
 
 // anyCodec takes any input.

@@ -5,8 +5,8 @@ package live
 import (
 	"time"
 
+	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/internal/redact"
-	"github.com/ambit-tools/ambit/runtime/journal"
 )
 
 const (
@@ -27,7 +27,7 @@ type Piece struct {
 	End     int64  // of what Text stands for, in what was written to Stream
 	Text    string
 	Kept    int                // place among what is kept, from 1; 0: it was not told before
-	Counts  journal.LiveCounts // after it
+	Counts  runtime.LiveCounts // after it
 	Silent  bool               // it says nothing that was not told before
 	Record  bool               // the counts are to be recorded
 	Bytes   int64              // when they are: those of texts since Counts were recorded before
@@ -39,15 +39,15 @@ type Piece struct {
 type Output struct {
 	secrets *redact.Secrets // nil: texts are withheld
 	hide    *redact.Stream  // of reports; nil: texts are withheld, or there is none yet
-	counts  journal.LiveCounts
+	counts  runtime.LiveCounts
 	taken   int // bytes of texts of reports
 	process written
 
 	attempt    int                // of what waits
 	waits      bool               // a report since the latest piece
-	told       journal.LiveCounts // with the latest piece
+	told       runtime.LiveCounts // with the latest piece
 	takenAt    time.Time          // the latest Take
-	recorded   journal.LiveCounts // in the latest entry
+	recorded   runtime.LiveCounts // in the latest entry
 	recordedAt time.Time
 }
 

@@ -9,10 +9,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ambit-tools/ambit/internal/battery"
+	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/internal/live"
 	"github.com/ambit-tools/ambit/runtime/internal/redact"
 	"github.com/ambit-tools/ambit/runtime/internal/walk"
-	"github.com/ambit-tools/ambit/runtime/journal"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
@@ -49,13 +49,13 @@ func TestPiecesAndEntries(t *testing.T) {
 	o.Add(1, 1, 4, "abc")
 	p := take(t, o, 100)
 	assert.Equal(t, live.Piece{
-		At: at(100), Attempt: 1, Text: "abc", Counts: journal.LiveCounts{Bytes: 3, Pieces: 1, Done: 1, Total: 4}, Record: true, Bytes: 3,
+		At: at(100), Attempt: 1, Text: "abc", Counts: runtime.LiveCounts{Bytes: 3, Pieces: 1, Done: 1, Total: 4}, Record: true, Bytes: 3,
 	}, p)
 	assert.Equal(t, 60*time.Millisecond, o.Wait(at(140)))
 	o.Add(1, 2, 4, "de")
 	o.Add(2, 0, 0, "f")
 	assert.Equal(t, live.Piece{
-		At: at(200), Attempt: 2, Offset: 3, Text: "def", Counts: journal.LiveCounts{Bytes: 6, Pieces: 2, Done: 2, Total: 4},
+		At: at(200), Attempt: 2, Offset: 3, Text: "def", Counts: runtime.LiveCounts{Bytes: 6, Pieces: 2, Done: 2, Total: 4},
 	}, take(t, o, 200), "reports are one piece, and an entry comes once a second")
 	_, ok = o.Take(at(900))
 	assert.False(t, ok, "nothing waits")
@@ -69,7 +69,7 @@ func TestPiecesAndEntries(t *testing.T) {
 	p, ok = o.End(at(1400))
 	require.True(t, ok)
 	assert.Equal(t, live.Piece{
-		At: at(1400), Attempt: 2, Offset: 7, Silent: true, Record: true, Bytes: 1, Counts: journal.LiveCounts{Bytes: 7, Pieces: 4, Done: 3, Total: 4},
+		At: at(1400), Attempt: 2, Offset: 7, Silent: true, Record: true, Bytes: 1, Counts: runtime.LiveCounts{Bytes: 7, Pieces: 4, Done: 3, Total: 4},
 	}, p, "what was told is recorded")
 }
 
@@ -89,7 +89,7 @@ func TestEndOfTheText(t *testing.T) {
 	p, ok = o.End(at(1))
 	require.True(t, ok)
 	assert.NotContains(t, text+p.Text, "h")
-	assert.Equal(t, journal.LiveCounts{Bytes: live.MaxText - 6, Dropped: 7, Pieces: p.Counts.Pieces}, p.Counts)
+	assert.Equal(t, runtime.LiveCounts{Bytes: live.MaxText - 6, Dropped: 7, Pieces: p.Counts.Pieces}, p.Counts)
 	o.Add(2, 0, 0, "more")
 	assert.EqualValues(t, 11, take(t, o, 200).Counts.Dropped, "the limit is that of all attempts")
 }
@@ -100,6 +100,6 @@ func TestWithheld(t *testing.T) {
 	o.Add(1, 1, 2, "hunter2")
 	p := take(t, o, 0)
 	assert.Empty(t, p.Text)
-	assert.Equal(t, journal.LiveCounts{Dropped: 7, Pieces: 1, Done: 1, Total: 2}, p.Counts)
+	assert.Equal(t, runtime.LiveCounts{Dropped: 7, Pieces: 1, Done: 1, Total: 2}, p.Counts)
 	assert.EqualValues(t, 7, p.Dropped)
 }

@@ -3,8 +3,8 @@ package live
 import (
 	"time"
 
+	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/internal/redact"
-	"github.com/ambit-tools/ambit/runtime/journal"
 	"github.com/ambit-tools/ambit/runtime/process"
 )
 
@@ -83,7 +83,7 @@ func (o *Output) part(now time.Time, of process.Stream, from int64, text string)
 }
 
 // abandon counts what is held back as dropped: it may be half of a sensitive value.
-func (w *written) abandon(counts *journal.LiveCounts) {
+func (w *written) abandon(counts *runtime.LiveCounts) {
 	w.kept = nil
 	for i := range w.streams {
 		if s := &w.streams[i]; s.hide != nil {
@@ -116,7 +116,7 @@ func (s *stream) write(at int64, b []byte) (from int64, text string, dropped int
 // A Snapshot is what a process has written that runs.
 type Snapshot struct {
 	secrets *redact.Secrets
-	counts  journal.LiveCounts
+	counts  runtime.LiveCounts
 	attempt int
 	streams [2]process.Output
 }

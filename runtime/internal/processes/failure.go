@@ -16,7 +16,7 @@ import (
 // nor of the host.
 type Failure struct {
 	Reason     runtime.Reason // ReasonDeadline: the call timed out
-	Category   process.Category
+	Category   runtime.ExitCategory
 	Killed     bool // it may have taken effect before it was ended: the call keeps its idempotency key (SEMANTICS 4.9.7)
 	Violations []wire.Violation
 	Text       string
@@ -39,13 +39,13 @@ func FailureOf(err error) *Failure {
 }
 
 // failure returns the error of a process that ended in a category.
-func (c *Command) failure(ctx context.Context, e *process.Exit, category process.Category, again bool) error {
+func (c *Command) failure(ctx context.Context, e *process.Exit, category runtime.ExitCategory, again bool) error {
 	f := &Failure{Reason: runtime.ReasonHandlerError, Category: category, Killed: c.mayHaveTakenEffect(e), Text: c.text(e, category)}
 	retry := c.tool.Spec.Retry
 	switch category {
-	case process.ResourceExhausted:
+	case runtime.ExitResourceExhausted:
 		f.Reason = runtime.ReasonResourceExhausted
-	case process.Timeout:
+	case runtime.ExitTimeout:
 		f.Reason = runtime.ReasonDeadline
 		again = again && retry != nil && retry.OnTimeout
 	}
@@ -65,7 +65,7 @@ func mark(f *Failure, again bool) error {
 }
 
 // text says how a process ended.
-func (c *Command) text(e *process.Exit, category process.Category) string {
+func (c *Command) text(e *process.Exit, category runtime.ExitCategory) string {
 	name := c.declared.Program
 	switch {
 	case e.Cause == process.Ended:
@@ -86,19 +86,19 @@ func (c *Command) notRun(ctx context.Context, err error) error {
 	switch {
 	case errors.Is(err, process.ErrResources):
 		return mark(&Failure{
-			Reason: runtime.ReasonResourceExhausted, Category: process.ResourceExhausted,
+			Reason: runtime.ReasonResourceExhausted, Category: runtime.ExitResourceExhausted,
 			Text: fmt.Sprintf("%s could not be started: the host has not what it needs", c.declared.Program),
 		}, true)
 	case errors.Is(err, process.ErrProgramChanged), errors.Is(err, process.ErrStarted), errors.As(err, &lack):
 		return err
 	case ctx.Err() != nil:
 		return mark(&Failure{
-			Reason: runtime.ReasonDeadline, Category: process.Timeout, cause: context.Cause(ctx),
+			Reason: runtime.ReasonDeadline, Category: runtime.ExitTimeout, cause: context.Cause(ctx),
 			Text: fmt.Sprintf("%s was not started in time", c.declared.Program),
 		}, false)
 	}
 	return mark(&Failure{
-		Reason: runtime.ReasonHandlerError, Category: process.SystemError,
+		Reason: runtime.ReasonHandlerError, Category: runtime.ExitSystemError,
 		Text: fmt.Sprintf("%s could not be started", c.declared.Program),
 	}, false)
 }

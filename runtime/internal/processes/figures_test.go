@@ -40,34 +40,34 @@ func (b *bench) start(t *testing.T, tool, call, input string) (end func()) {
 // SEMANTICS 6.13.1, 6.13.2
 func TestFigures(t *testing.T) {
 	b := newBench(t, acts(runtimetest.Act{
-		Hang: true, Stubborn: true, Usage: process.Usage{User: 5 * time.Second, System: time.Second, PeakMemory: 70, Memory: 60, Processes: 4, ReadBytes: 8, WriteBytes: 9},
-		Beats: []process.Usage{{User: time.Second, Memory: 10, PeakMemory: 20, Processes: 1}, {User: 2 * time.Second, Memory: 50, PeakMemory: 50, Processes: 3}},
+		Hang: true, Stubborn: true, Usage: runtime.ProcessUsage{User: 5 * time.Second, System: time.Second, PeakMemory: 70, Memory: 60, Processes: 4, ReadBytes: 8, WriteBytes: 9},
+		Beats: []runtime.ProcessUsage{{User: time.Second, Memory: 10, PeakMemory: 20, Processes: 1}, {User: 2 * time.Second, Memory: 50, PeakMemory: 50, Processes: 3}},
 	}))
 	synctest.Test(t, func(t *testing.T) {
 		assert.Equal(t, runtime.Stats{}, b.stats())
 		began := time.Now()
 		end := b.start(t, "text", "c", "{}")
-		want := process.Running{
+		want := runtime.RunningProcess{
 			Session: "s", Call: "c", Attempt: 2, Tool: "text", ID: b.runner.Started()[0], Since: began, Due: began.Add(time.Hour), Seen: began,
-			Usage: process.Usage{User: time.Second, Memory: 10, PeakMemory: 20, Processes: 1},
+			Usage: runtime.ProcessUsage{User: time.Second, Memory: 10, PeakMemory: 20, Processes: 1},
 		}
-		assert.Equal(t, runtime.Stats{Processes: []process.Running{want}, Usage: map[string]process.Usage{"text": want.Usage}}, b.stats())
+		assert.Equal(t, runtime.Stats{Processes: []runtime.RunningProcess{want}, Usage: map[string]runtime.ProcessUsage{"text": want.Usage}}, b.stats())
 		time.Sleep(1500 * time.Millisecond)
 		synctest.Wait()
-		want.Seen, want.Usage = began.Add(time.Second), process.Usage{User: 2 * time.Second, Memory: 50, PeakMemory: 50, Processes: 3}
+		want.Seen, want.Usage = began.Add(time.Second), runtime.ProcessUsage{User: 2 * time.Second, Memory: 50, PeakMemory: 50, Processes: 3}
 		later := b.start(t, "text", "b", "{}")
 		other := b.start(t, "lines", "a", "{}")
 		stats := b.stats()
 		require.Len(t, stats.Processes, 3)
 		assert.Equal(t, want, stats.Processes[0], "the first that was started")
 		assert.Equal(t, "a", stats.Processes[1].Call)
-		assert.Equal(t, process.Usage{User: 3 * time.Second, Memory: 60, PeakMemory: 50, Processes: 4}, stats.Usage["text"])
+		assert.Equal(t, runtime.ProcessUsage{User: 3 * time.Second, Memory: 60, PeakMemory: 50, Processes: 4}, stats.Usage["text"])
 		for _, f := range []func(){end, later, other} {
 			f()
 		}
-		ended := process.Usage{User: 5 * time.Second, System: time.Second, PeakMemory: 70, ReadBytes: 8, WriteBytes: 9}
-		twice := process.Usage{User: 10 * time.Second, System: 2 * time.Second, PeakMemory: 70, ReadBytes: 16, WriteBytes: 18}
-		assert.Equal(t, runtime.Stats{Usage: map[string]process.Usage{"text": twice, "lines": ended}}, b.stats())
+		ended := runtime.ProcessUsage{User: 5 * time.Second, System: time.Second, PeakMemory: 70, ReadBytes: 8, WriteBytes: 9}
+		twice := runtime.ProcessUsage{User: 10 * time.Second, System: 2 * time.Second, PeakMemory: 70, ReadBytes: 16, WriteBytes: 18}
+		assert.Equal(t, runtime.Stats{Usage: map[string]runtime.ProcessUsage{"text": twice, "lines": ended}}, b.stats())
 	})
 }
 
@@ -80,14 +80,14 @@ func TestFiguresNeverDecrease(t *testing.T) {
 	var act runtimetest.Act
 	b := newBench(t, func(*process.Job) runtimetest.Act { return act })
 	synctest.Test(t, func(t *testing.T) {
-		var last process.Usage
+		var last runtime.ProcessUsage
 		var ends []func()
 		for step := range 200 {
 			switch n := r.IntN(3); {
 			case n == 0 && len(ends) < 4:
-				act = runtimetest.Act{Hang: true, Lost: r.IntN(2) == 0, Usage: process.Usage{}}
+				act = runtimetest.Act{Hang: true, Lost: r.IntN(2) == 0, Usage: runtime.ProcessUsage{}}
 				for range 1 + r.IntN(5) {
-					act.Beats = append(act.Beats, process.Usage{
+					act.Beats = append(act.Beats, runtime.ProcessUsage{
 						User: time.Duration(r.IntN(50)), System: time.Duration(r.IntN(50)), PeakMemory: r.Int64N(50), ReadBytes: r.Int64N(50), WriteBytes: r.Int64N(50),
 					})
 				}

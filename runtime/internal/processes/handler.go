@@ -5,7 +5,6 @@ import (
 	"errors"
 
 	"github.com/ambit-tools/ambit/runtime"
-	"github.com/ambit-tools/ambit/runtime/internal/bind"
 	"github.com/ambit-tools/ambit/runtime/internal/callctx"
 	"github.com/ambit-tools/ambit/runtime/internal/outcomes"
 	"github.com/ambit-tools/ambit/runtime/internal/tools"
@@ -44,7 +43,7 @@ var errNoAttempt = errors.New("a command runs in a call of an executor")
 // of it. What it wrote is kept where that is not the output of the call (SEMANTICS 6.6.9).
 func (c *Command) handle(ctx context.Context, in wire.Value) (wire.Value, error) {
 	at, inCall := ctx.Value(callctx.Key{}).(Recorder)
-	p, planned := in.(*bind.Planned)
+	p, planned := in.(*runtime.PlannedInput)
 	if !inCall || !planned {
 		return nil, errNoAttempt
 	}

@@ -10,7 +10,6 @@ import (
 	"github.com/ambit-tools/ambit/runtime/internal/artifact"
 	"github.com/ambit-tools/ambit/runtime/internal/deadline"
 	"github.com/ambit-tools/ambit/runtime/internal/redact"
-	"github.com/ambit-tools/ambit/runtime/journal"
 	"github.com/ambit-tools/ambit/runtime/process"
 )
 
@@ -32,7 +31,7 @@ type keptStream struct {
 
 // Keep stores what a process wrote, without secrets, and returns its reference: nil where it wrote nothing. A
 // SensitiveOutput is not kept, nor is anything where secrets is nil, which says that nothing may be told.
-func (s *Set) Keep(to runtime.ArtifactStore, spec *runtime.Spec, secrets *redact.Secrets, e *process.Exit) (*journal.ArtifactRef, error) {
+func (s *Set) Keep(to runtime.ArtifactStore, spec *runtime.Spec, secrets *redact.Secrets, e *process.Exit) (*runtime.ArtifactRef, error) {
 	if secrets == nil || e.Stdout.Size+e.Stderr.Size == 0 || SensitiveOutput(spec) {
 		return nil, nil
 	}

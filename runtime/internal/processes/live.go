@@ -13,7 +13,7 @@ import (
 
 // A running is a process that runs, or is about to, and how it is to end.
 type running struct {
-	process.Running
+	runtime.RunningProcess
 	key  string // of its call
 	now  bool   // the end of its context ends it without a grace
 	over func() // ends the context of its process, if its own has ended
@@ -28,19 +28,19 @@ func (s *Set) Measure(to *runtime.Stats) {
 	to.Usage = maps.Clone(s.used)
 	for _, r := range s.live {
 		if r.ID.PID != 0 {
-			to.Processes = append(to.Processes, r.Running)
+			to.Processes = append(to.Processes, r.RunningProcess)
 			addTo(&to.Usage, r.Tool, r.Usage)
 		}
 	}
-	slices.SortFunc(to.Processes, func(a, b process.Running) int {
+	slices.SortFunc(to.Processes, func(a, b runtime.RunningProcess) int {
 		return cmp.Or(a.Since.Compare(b.Since), cmp.Compare(a.Session, b.Session), cmp.Compare(a.Call, b.Call))
 	})
 }
 
 // addTo adds what a process of a tool has used to the sums by tool.
-func addTo(sums *map[string]process.Usage, tool string, u process.Usage) {
+func addTo(sums *map[string]runtime.ProcessUsage, tool string, u runtime.ProcessUsage) {
 	if *sums == nil {
-		*sums = map[string]process.Usage{}
+		*sums = map[string]runtime.ProcessUsage{}
 	}
 	sum := (*sums)[tool]
 	sum.Add(u)
@@ -109,14 +109,14 @@ func (s *Set) leave(r *running) {
 }
 
 // began notes the process of an attempt.
-func (s *Set) began(r *running, id process.ProcessID, at time.Time) {
+func (s *Set) began(r *running, id runtime.ProcessID, at time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	r.ID, r.Since = id, at
 }
 
 // beat notes what a process has used.
-func (s *Set) beat(r *running, u process.Usage) {
+func (s *Set) beat(r *running, u runtime.ProcessUsage) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	r.Usage, r.Seen = u.After(r.Usage), s.sched.Now()

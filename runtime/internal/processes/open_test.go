@@ -36,11 +36,11 @@ func TestJobs(t *testing.T) {
 	assert.Equal(t, filepath.Join(b.dir, "workspace"), text.Dir)
 	assert.Equal(t, 3*time.Second, text.Grace)
 	assert.Equal(t, processes.DefaultGrace, lines.Grace)
-	assert.Equal(t, process.Limits{
+	assert.Equal(t, runtime.ProcessLimits{
 		Memory: 512 << 20, Processes: 7, CPU: 20 * time.Second, File: 256 << 20, Scratch: 256 << 20, Files: 256, Output: 400,
 	}, text.Spec.Limits)
-	assert.Equal(t, process.Sandbox, text.Spec.Tier)
-	assert.Equal(t, process.Enforced, text.Spec.Accepts[process.Processes])
+	assert.Equal(t, runtime.TierSandbox, text.Spec.Tier)
+	assert.Equal(t, runtime.LevelEnforced, text.Spec.Accepts[runtime.LimitProcesses])
 	assert.Equal(t, []string{filepath.Join(b.dir, "store")}, text.Spec.Protected)
 
 	cache := filepath.Join(b.dir, "caches", "lines", "build")
@@ -52,7 +52,7 @@ func TestJobs(t *testing.T) {
 	assert.NotEqual(t, text.Mark, lines.Mark)
 	assert.Greater(t, len(text.Mark), 20)
 	assert.Nil(t, b.set.Of(99))
-	assert.Equal(t, process.Enforced, b.set.Of(0).Levels.Of(process.Memory).Level)
+	assert.Equal(t, runtime.LevelEnforced, b.set.Of(0).Levels.Of(runtime.LimitMemory).Level)
 }
 
 // TestOpenNamesAllThatLacks: one error names every tool that cannot run, with all reasons.
@@ -79,35 +79,35 @@ func TestOpenNamesAllThatLacks(t *testing.T) {
 func TestOpenRefuses(t *testing.T) {
 	for _, c := range []struct {
 		name, want string
-		setup      func(h *host, cfg *processes.Config, c *process.Command, t *testing.T)
+		setup      func(h *host, cfg *processes.Config, c *runtime.Command, t *testing.T)
 	}{
-		{"no runner", "the executor has no runner", func(_ *host, cfg *processes.Config, _ *process.Command, _ *testing.T) { cfg.Runner = nil }},
-		{"no program", "command_not_found", func(_ *host, _ *processes.Config, c *process.Command, _ *testing.T) { c.Program = "nothing" }},
-		{"a script", "begins with #!", func(h *host, _ *processes.Config, _ *process.Command, t *testing.T) {
+		{"no runner", "the executor has no runner", func(_ *host, cfg *processes.Config, _ *runtime.Command, _ *testing.T) { cfg.Runner = nil }},
+		{"no program", "command_not_found", func(_ *host, _ *processes.Config, c *runtime.Command, _ *testing.T) { c.Program = "nothing" }},
+		{"a script", "begins with #!", func(h *host, _ *processes.Config, _ *runtime.Command, t *testing.T) {
 			h.write(t, "bin/tool", "#!/bin/sh")
 		}},
-		{"a program that tools may write", "which tools may write", func(h *host, _ *processes.Config, _ *process.Command, t *testing.T) {
+		{"a program that tools may write", "which tools may write", func(h *host, _ *processes.Config, _ *runtime.Command, t *testing.T) {
 			h.vars["TOOLS"] = filepath.Join(h.dir, "workspace")
 			h.write(t, "workspace/tool", "a program")
 		}},
-		{"a relative workspace", "no absolute path", func(_ *host, cfg *processes.Config, _ *process.Command, _ *testing.T) { cfg.Workspace = "workspace" }},
-		{"a folder without a workspace", "the executor has none", func(_ *host, cfg *processes.Config, c *process.Command, _ *testing.T) {
+		{"a relative workspace", "no absolute path", func(_ *host, cfg *processes.Config, _ *runtime.Command, _ *testing.T) { cfg.Workspace = "workspace" }},
+		{"a folder without a workspace", "the executor has none", func(_ *host, cfg *processes.Config, c *runtime.Command, _ *testing.T) {
 			cfg.Workspace, c.Dir = "", "src"
 		}},
-		{"a folder outside", "is not below the workspace", func(_ *host, _ *processes.Config, c *process.Command, _ *testing.T) { c.Dir = "../data" }},
-		{"a cache outside", "is no name of a folder", func(_ *host, _ *processes.Config, c *process.Command, _ *testing.T) {
-			c.Caches = []process.Variable{{Name: "X", Value: ".."}}
+		{"a folder outside", "is not below the workspace", func(_ *host, _ *processes.Config, c *runtime.Command, _ *testing.T) { c.Dir = "../data" }},
+		{"a cache outside", "is no name of a folder", func(_ *host, _ *processes.Config, c *runtime.Command, _ *testing.T) {
+			c.Caches = []runtime.Variable{{Name: "X", Value: ".."}}
 		}},
-		{"a store that is read", "which the command may reach", func(h *host, cfg *processes.Config, c *process.Command, _ *testing.T) {
+		{"a store that is read", "which the command may reach", func(h *host, cfg *processes.Config, c *runtime.Command, _ *testing.T) {
 			cfg.Protected, c.Reads = []string{filepath.Join(h.dir, "data", "store")}, []string{"$DATA"}
 		}},
-		{"a long grace", "stop_grace is 5s", func(_ *host, _ *processes.Config, c *process.Command, _ *testing.T) { c.StopGrace = 5 * time.Second }},
-		{"an exit code", "an exit code is 0 to 255", func(_ *host, _ *processes.Config, c *process.Command, _ *testing.T) {
-			c.Exits = []process.ExitCode{{Code: 256}}
+		{"a long grace", "stop_grace is 5s", func(_ *host, _ *processes.Config, c *runtime.Command, _ *testing.T) { c.StopGrace = 5 * time.Second }},
+		{"an exit code", "an exit code is 0 to 255", func(_ *host, _ *processes.Config, c *runtime.Command, _ *testing.T) {
+			c.Exits = []runtime.ExitCode{{Code: 256}}
 		}},
-		{"a weak limit", "the limit processes is advisory here", func(_ *host, cfg *processes.Config, _ *process.Command, _ *testing.T) {
+		{"a weak limit", "the limit processes is advisory here", func(_ *host, cfg *processes.Config, _ *runtime.Command, _ *testing.T) {
 			cfg.Runner = &runtimetest.FakeRunner{Host: func(s *process.Spec) (process.Enforcement, error) {
-				e := process.Enforcement{Limits: []process.LimitLevel{{Name: process.Processes, Level: process.Advisory}}}
+				e := process.Enforcement{Limits: []process.LimitLevel{{Name: runtime.LimitProcesses, Level: runtime.LevelAdvisory}}}
 				return e, e.Holds(s)
 			}}
 		}},
@@ -145,14 +145,14 @@ func TestPlan(t *testing.T) {
 	in, bad := list[0].Decode([]byte(`{"words":["a b","c"]}`))
 	require.Empty(t, bad)
 	seen, plan := processes.Plan(&list[0], in)
-	assert.Equal(t, bind.Inner(in), seen, "a policy sees the value")
-	assert.Equal(t, &process.Invocation{Program: "tool", Argv: []string{"tool", "--words", "a b", "c"}, Env: []string{"MODE", "PATH", "TOKEN"}}, plan)
+	assert.Equal(t, in.(*runtime.PlannedInput).Value, seen, "a policy sees the value")
+	assert.Equal(t, &runtime.Invocation{Program: "tool", Argv: []string{"tool", "--words", "a b", "c"}, Env: []string{"MODE", "PATH", "TOKEN"}}, plan)
 
 	script := declared(t, "script")
 	in, bad = script[0].Decode([]byte(`{"script":"-x; echo"}`))
 	require.Empty(t, bad)
 	_, plan = processes.Plan(&script[0], in)
-	assert.Equal(t, &process.Invocation{Program: "sh", Argv: []string{"sh", "-c", "--", "-x; echo"}, Tier: process.ProcessTier, Script: "-x; echo"}, plan)
+	assert.Equal(t, &runtime.Invocation{Program: "sh", Argv: []string{"sh", "-c", "--", "-x; echo"}, Tier: runtime.TierProcess, Script: "-x; echo"}, plan)
 
 	_, plan = processes.Plan(&list[0], nil)
 	assert.Equal(t, "tool", plan.Program)
@@ -165,7 +165,7 @@ func TestPlan(t *testing.T) {
 // TestBinding: consent to an invocation is consent to the file, its contents and each argument.
 func TestBinding(t *testing.T) {
 	b := newBench(t, nil)
-	binding := func(b *bench, argv ...string) string { return b.set.Of(0).Binding(&process.Invocation{Argv: argv}) }
+	binding := func(b *bench, argv ...string) string { return b.set.Of(0).Binding(&runtime.Invocation{Argv: argv}) }
 	first := binding(b, "tool", "a b")
 	assert.Len(t, first, 64)
 	assert.Equal(t, first, binding(b, "tool", "a b"))

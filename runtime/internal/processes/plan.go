@@ -4,7 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 
-	"github.com/ambit-tools/ambit/runtime/internal/bind"
+	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/internal/tools"
 	"github.com/ambit-tools/ambit/runtime/process"
 	"github.com/ambit-tools/ambit/runtime/wire"
@@ -13,11 +13,11 @@ import (
 // Plan returns a decoded input of a tool as its policy sees it, and what a command would run for it; nil:
 // the tool has a handler. Without an input the plan is what the declaration says. It needs neither
 // the program nor a runner, so that a simulation plans what an executor runs.
-func Plan(t *tools.Tool, in wire.Value) (wire.Value, *process.Invocation) {
+func Plan(t *tools.Tool, in wire.Value) (wire.Value, *runtime.Invocation) {
 	if t.Hooks.Command == nil {
 		return in, nil
 	}
-	if p, planned := in.(*bind.Planned); planned {
+	if p, planned := in.(*runtime.PlannedInput); planned {
 		return p.Value, p.Plan
 	}
 	return in, t.Spec.Command.Invocation(nil)
@@ -26,7 +26,7 @@ func Plan(t *tools.Tool, in wire.Value) (wire.Value, *process.Invocation) {
 // Binding returns what a consent to the call of a tool is bound to; empty: the tool has a handler, or
 // is a stand-in. For a program that was found changed it is another than it was.
 func (s *Set) Binding(t *tools.Tool, in wire.Value) string {
-	p, planned := in.(*bind.Planned)
+	p, planned := in.(*runtime.PlannedInput)
 	c := s.Of(t.Index)
 	if !planned || c == nil {
 		return ""
@@ -36,7 +36,7 @@ func (s *Set) Binding(t *tools.Tool, in wire.Value) string {
 
 // Binding returns what a consent to an invocation is bound to: the file of the program, its contents
 // and the arguments, as 64 hexadecimal digits.
-func (c *Command) Binding(in *process.Invocation) string {
+func (c *Command) Binding(in *runtime.Invocation) string {
 	args, contents := process.Digest(in.Argv), string(c.program.SHA256[:])
 	if c.changed.Load() {
 		contents = "changed"

@@ -47,8 +47,8 @@ type Set struct {
 	left     map[string]bool // marks of processes of earlier executors whose spools recovery removes
 
 	mu   sync.Mutex
-	live map[string]*running      // by the key of a call
-	used map[string]process.Usage // by tool, of processes that have ended
+	live map[string]*running             // by the key of a call
+	used map[string]runtime.ProcessUsage // by tool, of processes that have ended
 }
 
 // A Command is what one tool runs, as the host has it.
@@ -57,7 +57,7 @@ type Command struct {
 
 	set      *Set
 	tool     *tools.Tool
-	declared *process.Command
+	declared *runtime.Command
 	code     *bind.Command
 	spec     *process.Spec
 	program  *process.Program
@@ -90,7 +90,7 @@ func (s *Set) SetLimit(n int) { s.slots.SetLimit(n, s.sched) }
 var errNoRunner = errors.New("the executor has no runner of processes")
 
 // Kill ends a process that an earlier executor recorded. It is nil when nothing of it is left.
-func (s *Set) Kill(ctx context.Context, id process.ProcessID) error {
+func (s *Set) Kill(ctx context.Context, id runtime.ProcessID) error {
 	if s.runner == nil {
 		return errNoRunner
 	}
@@ -122,7 +122,7 @@ func (c *Command) Changed() error {
 }
 
 // exit returns what an exit of the process means, and whether the call may be repeated for it.
-func (c *Command) exit(e *process.Exit) (process.Category, bool) {
+func (c *Command) exit(e *process.Exit) (runtime.ExitCategory, bool) {
 	table, retry := process.Exits{}, map[int]bool{}
 	for _, x := range c.declared.Exits {
 		table[x.Code], retry[x.Code] = x.Category, x.Retryable
@@ -132,7 +132,7 @@ func (c *Command) exit(e *process.Exit) (process.Category, bool) {
 	if _, declared := table[e.Code]; listed && declared {
 		return category, retry[e.Code]
 	}
-	return category, category == process.ResourceExhausted
+	return category, category == runtime.ExitResourceExhausted
 }
 
 // mayHaveTakenEffect says whether a process that was ended may have done what it was to do.

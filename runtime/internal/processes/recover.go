@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/internal/deadline"
 	"github.com/ambit-tools/ambit/runtime/internal/history"
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
@@ -78,7 +79,7 @@ func (s *Set) Ends(c *history.Call) []End {
 		if err == nil { // else it wrote nothing, or a crash of the host has damaged the file
 			e.Stdout, e.Stderr = stdout, stderr
 		}
-		sum := e.Summary(process.ProcessKilled)
+		sum := e.Summary(runtime.ExitProcessKilled)
 		for _, of := range []*process.StreamEnd{&sum.Stdout, &sum.Stderr} {
 			if err != nil || of.Truncated { // not all of it was there to be hashed
 				of.SHA256 = ""

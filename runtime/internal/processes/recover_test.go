@@ -11,11 +11,11 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/internal/history"
 	"github.com/ambit-tools/ambit/runtime/internal/processes"
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
 	"github.com/ambit-tools/ambit/runtime/journal"
-	"github.com/ambit-tools/ambit/runtime/process"
 	"github.com/ambit-tools/ambit/runtime/runtimetest"
 )
 
@@ -27,7 +27,7 @@ type slow struct {
 	asked     atomic.Int64
 }
 
-func (s *slow) Kill(ctx context.Context, id process.ProcessID) error {
+func (s *slow) Kill(ctx context.Context, id runtime.ProcessID) error {
 	s.asked.Add(1)
 	n := s.now.Add(1)
 	defer s.now.Add(-1)
@@ -71,7 +71,7 @@ func TestEndsTogether(t *testing.T) {
 				require.NoError(t, err)
 				var calls []*history.Call
 				for i := range row.count {
-					calls = append(calls, &history.Call{ID: fmt.Sprint(i), Processes: []journal.Process{{ID: process.ProcessID{PID: i + 1}}}})
+					calls = append(calls, &history.Call{ID: fmt.Sprint(i), Processes: []journal.Process{{ID: runtime.ProcessID{PID: i + 1}}}})
 				}
 				var reported []string
 				from := time.Now()

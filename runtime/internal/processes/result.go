@@ -6,6 +6,7 @@ import (
 	"errors"
 	"math"
 
+	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/internal/entry"
 	"github.com/ambit-tools/ambit/runtime/process"
 	"github.com/ambit-tools/ambit/runtime/wire"
@@ -15,7 +16,7 @@ import (
 // What does not fit into limits.output is left out of texts and lines; one JSON value that does not
 // is an error.
 func (c *Command) output(e *process.Exit) (wire.Value, error) {
-	if c.declared.Form == process.FormJSON {
+	if c.declared.Form == runtime.FormJSON {
 		if e.Stdout.Size > c.tool.OutputLimit() || e.Stdout.Truncated {
 			return nil, c.tooLarge()
 		}
@@ -75,10 +76,10 @@ func marshal(v any) ([]byte, error) {
 // form returns the output of a process in the declared form, for any bound.
 func (c *Command) form(e *process.Exit) (func(most int64) any, error) {
 	switch c.declared.Form {
-	case process.FormLines:
+	case runtime.FormLines:
 		lines, dropped := process.Lines(&e.Stdout)
 		return linesWithin(lines, dropped, func(s string) int64 { return int64(len(s)) }), nil
-	case process.FormJSONLines:
+	case runtime.FormJSONLines:
 		values, dropped, err := process.JSONLines(&e.Stdout)
 		return linesWithin(values, dropped, func(v json.RawMessage) int64 { return int64(len(v)) }), err
 	}

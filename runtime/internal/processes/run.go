@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
 	"github.com/ambit-tools/ambit/runtime/journal"
 	"github.com/ambit-tools/ambit/runtime/process"
@@ -50,7 +51,7 @@ type Result struct {
 // process.ErrProgramChanged, process.ErrStarted, or a *process.LackError after the host had no
 // room until ctx ended; these have no mark.
 func (c *Command) Run(ctx context.Context, a *Attempt) (Result, error) {
-	r := &running{key: Key(a.Session, a.Call), Running: process.Running{Session: a.Session, Call: a.Call, Attempt: a.Number, Tool: c.tool.Spec.Name, Due: a.Due}}
+	r := &running{key: Key(a.Session, a.Call), RunningProcess: runtime.RunningProcess{Session: a.Session, Call: a.Call, Attempt: a.Number, Tool: c.tool.Spec.Name, Due: a.Due}}
 	ctx, end := c.set.attempt(ctx, r)
 	defer end()
 	c.set.enter(r)
@@ -68,7 +69,7 @@ func (c *Command) Run(ctx context.Context, a *Attempt) (Result, error) {
 		Stdout:  exit.Stdout, Stderr: exit.Stderr,
 	}
 	traceEnd(ctx, res.Process.Exit)
-	if category != process.OK {
+	if category != runtime.ExitOK {
 		return res, c.failure(ctx, exit, category, again)
 	}
 	res.Output, err = c.output(exit)
@@ -80,12 +81,12 @@ func (c *Command) Run(ctx context.Context, a *Attempt) (Result, error) {
 func (c *Command) job(ctx context.Context, a *Attempt, r *running) *process.Job {
 	job := &process.Job{
 		Spec: c.spec, Program: c.program, Argv: a.Argv, Env: c.env, Dir: c.dir, Mark: rand.Text(), Grace: c.grace,
-		Output: a.Output, Kept: a.Kept, Beat: func(u process.Usage) { c.set.beat(r, u) },
+		Output: a.Output, Kept: a.Kept, Beat: func(u runtime.ProcessUsage) { c.set.beat(r, u) },
 	}
 	if c.code.Stdin != nil {
 		job.Stdin = io.Reader(strings.NewReader(c.code.Stdin(a.Input)))
 	}
-	job.Started = func(starting context.Context, id process.ProcessID) error {
+	job.Started = func(starting context.Context, id runtime.ProcessID) error {
 		c.set.began(r, id, c.set.sched.Now())
 		defer r.over() // the program does not run when the attempt has ended meanwhile
 		if a.Started != nil {

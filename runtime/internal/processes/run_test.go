@@ -52,7 +52,7 @@ func TestForms(t *testing.T) {
 		res, err := newBench(t, acts(c.act)).run(t, c.tool, "{}")
 		require.NoError(t, err, c.act)
 		assert.JSONEq(t, c.want, encoded(t, res.Output), c.act)
-		assert.Equal(t, process.OK, res.Process.Exit.Category)
+		assert.Equal(t, runtime.ExitOK, res.Process.Exit.Category)
 	}
 }
 
@@ -146,23 +146,23 @@ func TestFailures(t *testing.T) {
 		tool   string
 		act    runtimetest.Act
 		reason runtime.Reason
-		code   process.Category
+		code   runtime.ExitCategory
 		killed bool
 		again  bool
 		text   string
 	}{
-		{"text", runtimetest.Act{Code: 2}, runtime.ReasonHandlerError, process.CommandNotFound, false, false, "tool exited with code 2 (command_not_found)"},
-		{"text", runtimetest.Act{Code: 3}, runtime.ReasonResourceExhausted, process.ResourceExhausted, false, true, "tool exited with code 3 (resource_exhausted)"},
-		{"text", runtimetest.Act{Code: 4}, runtime.ReasonDeadline, process.Timeout, false, false, "tool exited with code 4 (timeout)"},
-		{"text", runtimetest.Act{Code: 5}, runtime.ReasonResourceExhausted, process.ResourceExhausted, false, false, "tool exited with code 5 (resource_exhausted)"},
-		{"text", runtimetest.Act{Code: 9}, runtime.ReasonHandlerError, process.SystemError, false, false, "tool exited with code 9 (system_error)"},
-		{"text", runtimetest.Act{Signal: "SIGSEGV"}, runtime.ReasonHandlerError, process.ProcessKilled, true, false, "tool was ended by the signal SIGSEGV"},
-		{"lines", runtimetest.Act{Signal: "SIGSEGV"}, runtime.ReasonHandlerError, process.ProcessKilled, false, false, "tool was ended by the signal SIGSEGV"},
-		{"text", runtimetest.Act{Limit: process.Memory, Code: 1}, runtime.ReasonResourceExhausted, process.ResourceExhausted, true, true, "tool was ended because it reached its limit of memory"},
-		{"text", runtimetest.Act{Stale: true}, runtime.ReasonHandlerError, process.ProcessKilled, true, false, "tool was ended because what watched it was"},
-		{"text", runtimetest.Act{Lost: true}, runtime.ReasonHandlerError, process.ProcessKilled, true, false, "tool was ended because what watched it was"},
-		{"text", runtimetest.Act{Fail: process.ErrResources}, runtime.ReasonResourceExhausted, process.ResourceExhausted, false, true, "tool could not be started: the host has not what it needs"},
-		{"text", runtimetest.Act{Fail: errors.New("a path")}, runtime.ReasonHandlerError, process.SystemError, false, false, "tool could not be started"},
+		{"text", runtimetest.Act{Code: 2}, runtime.ReasonHandlerError, runtime.ExitCommandNotFound, false, false, "tool exited with code 2 (command_not_found)"},
+		{"text", runtimetest.Act{Code: 3}, runtime.ReasonResourceExhausted, runtime.ExitResourceExhausted, false, true, "tool exited with code 3 (resource_exhausted)"},
+		{"text", runtimetest.Act{Code: 4}, runtime.ReasonDeadline, runtime.ExitTimeout, false, false, "tool exited with code 4 (timeout)"},
+		{"text", runtimetest.Act{Code: 5}, runtime.ReasonResourceExhausted, runtime.ExitResourceExhausted, false, false, "tool exited with code 5 (resource_exhausted)"},
+		{"text", runtimetest.Act{Code: 9}, runtime.ReasonHandlerError, runtime.ExitSystemError, false, false, "tool exited with code 9 (system_error)"},
+		{"text", runtimetest.Act{Signal: "SIGSEGV"}, runtime.ReasonHandlerError, runtime.ExitProcessKilled, true, false, "tool was ended by the signal SIGSEGV"},
+		{"lines", runtimetest.Act{Signal: "SIGSEGV"}, runtime.ReasonHandlerError, runtime.ExitProcessKilled, false, false, "tool was ended by the signal SIGSEGV"},
+		{"text", runtimetest.Act{Limit: runtime.LimitMemory, Code: 1}, runtime.ReasonResourceExhausted, runtime.ExitResourceExhausted, true, true, "tool was ended because it reached its limit of memory"},
+		{"text", runtimetest.Act{Stale: true}, runtime.ReasonHandlerError, runtime.ExitProcessKilled, true, false, "tool was ended because what watched it was"},
+		{"text", runtimetest.Act{Lost: true}, runtime.ReasonHandlerError, runtime.ExitProcessKilled, true, false, "tool was ended because what watched it was"},
+		{"text", runtimetest.Act{Fail: process.ErrResources}, runtime.ReasonResourceExhausted, runtime.ExitResourceExhausted, false, true, "tool could not be started: the host has not what it needs"},
+		{"text", runtimetest.Act{Fail: errors.New("a path")}, runtime.ReasonHandlerError, runtime.ExitSystemError, false, false, "tool could not be started"},
 	} {
 		c.act.Out = "secret"
 		res, err := newBench(t, acts(c.act)).run(t, c.tool, "{}")
@@ -201,7 +201,7 @@ func TestTimeoutsByExit(t *testing.T) {
 // it the program does not run.
 // SEMANTICS 6.6.8, 6.13.4
 func TestRecordedBeforeItRuns(t *testing.T) {
-	b := newBench(t, acts(runtimetest.Act{Echo: true, Usage: process.Usage{PeakMemory: 5}}))
+	b := newBench(t, acts(runtimetest.Act{Echo: true, Usage: runtime.ProcessUsage{PeakMemory: 5}}))
 	c, a := b.attempt(t, "text", `{"words":["w"],"input":"to read"}`)
 	var started *journal.Process
 	a.Started = func(_ context.Context, p *journal.Process) error {
@@ -245,7 +245,7 @@ func TestEnds(t *testing.T) {
 		}, "SIGKILL", 0},
 	} {
 		t.Run(name, func(t *testing.T) {
-			b := newBench(t, acts(runtimetest.Act{Hang: true, Stubborn: true, Beats: []process.Usage{{Memory: 9}}}))
+			b := newBench(t, acts(runtimetest.Act{Hang: true, Stubborn: true, Beats: []runtime.ProcessUsage{{Memory: 9}}}))
 			synctest.Test(t, func(t *testing.T) {
 				ctx, cancel := context.WithCancelCause(t.Context())
 				c, a := b.attempt(t, "text", "{}")
@@ -295,7 +295,7 @@ func TestRoom(t *testing.T) {
 	lacks := 3
 	b := newBench(t, func(*process.Job) runtimetest.Act {
 		if lacks--; lacks >= 0 {
-			return runtimetest.Act{Fail: fmt.Errorf("run: %w", &process.LackError{What: process.Memory})}
+			return runtimetest.Act{Fail: fmt.Errorf("run: %w", &process.LackError{What: runtime.LimitMemory})}
 		}
 		return runtimetest.Act{Out: "ran"}
 	})
@@ -352,7 +352,7 @@ func TestQueue(t *testing.T) {
 func TestKill(t *testing.T) {
 	b := newBench(t, acts(runtimetest.Act{Hang: true}))
 	c, a := b.attempt(t, "text", "{}")
-	ids := make(chan process.ProcessID, 1)
+	ids := make(chan runtime.ProcessID, 1)
 	a.Started = func(_ context.Context, p *journal.Process) error {
 		ids <- p.ID
 		return nil
@@ -364,7 +364,7 @@ func TestKill(t *testing.T) {
 	}()
 	id := <-ids
 	require.NoError(t, b.set.Kill(t.Context(), id))
-	assert.Equal(t, process.ProcessKilled, processes.FailureOf(<-done).Category)
+	assert.Equal(t, runtime.ExitProcessKilled, processes.FailureOf(<-done).Category)
 	require.NoError(t, b.set.Kill(t.Context(), id))
 }
 
@@ -372,7 +372,7 @@ func TestKill(t *testing.T) {
 func TestRealProcesses(t *testing.T) {
 	runner, err := isolate.New(isolate.Options{Folder: t.TempDir()})
 	require.NoError(t, err)
-	if _, err := runner.Enforces(&process.Spec{Tier: process.ProcessTier}); err != nil {
+	if _, err := runner.Enforces(&process.Spec{Tier: runtime.TierProcess}); err != nil {
 		t.Skip("no tier process here: ", err)
 	}
 	b := &bench{host: newHost(t), list: declared(t, "script")}

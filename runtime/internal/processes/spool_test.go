@@ -100,7 +100,7 @@ type stubborn struct {
 	mark string
 }
 
-func (s stubborn) Kill(_ context.Context, id process.ProcessID) error {
+func (s stubborn) Kill(_ context.Context, id runtime.ProcessID) error {
 	if id.Mark == s.mark {
 		return errors.New("it belongs to another namespace")
 	}
@@ -128,7 +128,7 @@ func TestLeft(t *testing.T) {
 	write("unknown", 4)
 	calls := []*history.Call{}
 	for _, mark := range []string{"runs", "whole", "cut", "silent"} {
-		calls = append(calls, &history.Call{ID: mark, Processes: []journal.Process{{ID: process.ProcessID{PID: 1, Mark: mark}}}})
+		calls = append(calls, &history.Call{ID: mark, Processes: []journal.Process{{ID: runtime.ProcessID{PID: 1, Mark: mark}}}})
 	}
 	var reported []string
 	set.EndRecorded(t.Context(), calls, func(c *history.Call, _ error) { reported = append(reported, c.ID) })

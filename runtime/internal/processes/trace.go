@@ -14,7 +14,7 @@ func (s *Set) traceStart(ctx context.Context, r *running) {
 		return
 	}
 	s.mu.Lock()
-	of := r.Running
+	of := r.RunningProcess
 	s.mu.Unlock()
 	_ = usercode.Call(func() error { t.Started(of); return nil })
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/journal"
 	"github.com/ambit-tools/ambit/runtime/process"
 	"github.com/ambit-tools/ambit/runtime/runtimetest"
@@ -17,7 +18,7 @@ import (
 // panics, or wants to know nothing, changes nothing; a process that is not recorded is none.
 // SEMANTICS 6.13.5
 func TestTrace(t *testing.T) {
-	b := newBench(t, acts(runtimetest.Act{Code: 9, Usage: process.Usage{PeakMemory: 7}}))
+	b := newBench(t, acts(runtimetest.Act{Code: 9, Usage: runtime.ProcessUsage{PeakMemory: 7}}))
 	c, a := b.attempt(t, "text", "{}")
 	var told []any
 	a.Started = func(context.Context, *journal.Process) error {
@@ -25,7 +26,7 @@ func TestTrace(t *testing.T) {
 		return nil
 	}
 	trace := &process.Trace{
-		Started: func(r process.Running) { told = append(told, r.ID.PID, r.Attempt, r.Due) },
+		Started: func(r runtime.RunningProcess) { told = append(told, r.ID.PID, r.Attempt, r.Due) },
 		Ended:   func(e *process.Summary) { told = append(told, e.Code, e.Usage.PeakMemory) },
 	}
 	_, err := c.Run(process.WithTrace(t.Context(), trace), a)
@@ -33,7 +34,7 @@ func TestTrace(t *testing.T) {
 	assert.Equal(t, []any{"recorded", 1, 1, a.Due, 9, int64(7)}, told)
 
 	for _, of := range []*process.Trace{
-		nil, {}, {Started: func(process.Running) { panic("no tracer") }, Ended: func(*process.Summary) { panic("no tracer") }},
+		nil, {}, {Started: func(runtime.RunningProcess) { panic("no tracer") }, Ended: func(*process.Summary) { panic("no tracer") }},
 	} {
 		_, err = c.Run(process.WithTrace(t.Context(), of), a)
 		require.ErrorContains(t, err, "code 9")

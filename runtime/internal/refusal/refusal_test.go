@@ -55,13 +55,13 @@ func TestRulesOfADuplicate(t *testing.T) {
 	refusal.Rules(&out, "put", rules.Verdict{Of: "c1", Violations: []rules.Violation{{Reason: rules.ReasonDuplicatePending, Waiting: []string{"c1"}}}})
 	assert.Equal(t, []runtime.Reason{runtime.ReasonDuplicatePending}, out.AllReasons)
 	assert.Equal(t, runtime.Detail{Waiting: []string{"c1"}}, out.Detail)
-	assert.Equal(t, []rules.Step{{Kind: rules.StepWait, Tool: "put", Call: "c1"}}, out.Steps)
+	assert.Equal(t, []runtime.Step{{Kind: runtime.StepWait, Tool: "put", Call: "c1"}}, out.Steps)
 }
 
 // TestUnblock: an outcome says what would help, and when nothing does.
 func TestUnblock(t *testing.T) {
-	drop := rules.Step{Kind: rules.StepDrop, Tool: "a"}
-	call := rules.Step{Kind: rules.StepCall, Tool: "b"}
+	drop := runtime.Step{Kind: runtime.StepDrop, Tool: "a"}
+	call := runtime.Step{Kind: runtime.StepCall, Tool: "b"}
 	for name, row := range map[string]struct {
 		way   rules.Way
 		text  string
@@ -70,11 +70,11 @@ func TestUnblock(t *testing.T) {
 		"unknown": {},
 		"never":   {way: rules.Way{Outlook: rules.OutlookNever}, text: "; it cannot be called any more in this run"},
 		"drop": {
-			way:  rules.Way{Outlook: rules.OutlookDrop, Steps: []rules.Step{call, drop}},
+			way:  rules.Way{Outlook: rules.OutlookDrop, Steps: []runtime.Step{call, drop}},
 			text: "; it cannot be called any more in this run, unless " + drop.String(),
 		},
 		"open": {
-			way: rules.Way{Outlook: rules.OutlookOpen, Steps: []rules.Step{call, drop}}, steps: 2,
+			way: rules.Way{Outlook: rules.OutlookOpen, Steps: []runtime.Step{call, drop}}, steps: 2,
 			text: "; what would help: " + call.String() + ", then " + drop.String(),
 		},
 	} {

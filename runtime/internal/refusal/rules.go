@@ -45,7 +45,7 @@ func Rules(out *runtime.Outcome, tool string, v rules.Verdict) {
 		Group: p.Group, HeldBy: p.HeldBy, Max: p.Max, Used: p.Used, RetryAfter: p.RetryAfter,
 	}
 	if p.Reason == rules.ReasonDuplicatePending {
-		Unblock(out, rules.Way{Outlook: rules.OutlookOpen, Steps: []rules.Step{{Kind: rules.StepWait, Tool: tool, Call: v.Of}}})
+		Unblock(out, rules.Way{Outlook: rules.OutlookOpen, Steps: []runtime.Step{{Kind: runtime.StepWait, Tool: tool, Call: v.Of}}})
 	}
 }
 
@@ -55,7 +55,7 @@ func Unblock(out *runtime.Outcome, way rules.Way) {
 	case rules.OutlookNever:
 		out.Message += "; it cannot be called any more in this run"
 	case rules.OutlookDrop:
-		drops := slices.DeleteFunc(way.Steps, func(s runtime.Step) bool { return s.Kind != rules.StepDrop })
+		drops := slices.DeleteFunc(way.Steps, func(s runtime.Step) bool { return s.Kind != runtime.StepDrop })
 		out.Message += "; it cannot be called any more in this run, unless " + wording.Steps(drops, " and ")
 	case rules.OutlookOpen:
 		out.Steps = way.Steps

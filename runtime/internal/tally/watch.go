@@ -3,7 +3,7 @@ package tally
 import (
 	"time"
 
-	"github.com/ambit-tools/ambit/runtime/journal"
+	"github.com/ambit-tools/ambit/runtime"
 )
 
 // A Part is what a call spends time with.
@@ -36,6 +36,6 @@ func (w *Watch) Enter(p Part, now time.Time) {
 }
 
 // Times returns what the parts took that have ended.
-func (w *Watch) Times() journal.Times {
-	return journal.Times{Policy: w.spent[Policy], Consent: w.spent[Consent], Queue: w.spent[Queue], Handler: w.spent[Handler]}
+func (w *Watch) Times() runtime.Times {
+	return runtime.Times{Policy: w.spent[Policy], Consent: w.spent[Consent], Queue: w.spent[Queue], Handler: w.spent[Handler]}
 }

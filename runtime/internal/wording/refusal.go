@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/rules"
 )
 
@@ -66,7 +67,7 @@ func prerequisites(tool string, v *rules.Violation) string {
 }
 
 // Steps returns the steps as text.
-func Steps(steps []rules.Step, between string) string {
+func Steps(steps []runtime.Step, between string) string {
 	texts := make([]string, len(steps))
 	for i, step := range steps {
 		texts[i] = step.String()

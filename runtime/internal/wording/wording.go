@@ -10,7 +10,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/ambit-tools/ambit/runtime/rules"
+	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 
@@ -107,7 +107,7 @@ func Plural[N int | int64](n N, one, many string) string {
 }
 
 // Wait prints a wait or a remaining time for people: 90s, 2s, 250ms.
-func Wait(d time.Duration) string { return rules.Wait(d) }
+func Wait(d time.Duration) string { return runtime.WaitText(d) }
 
 // Limit prints a declared or remaining bound for people, rounded up to the millisecond: 1.5s,
 // 250ms.

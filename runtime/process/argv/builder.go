@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"github.com/ambit-tools/ambit/runtime"
 )
 
 // A Value is what an argument can be made of.
@@ -14,23 +16,6 @@ type Builder struct {
 	argv []string
 	err  error // the first
 }
-
-// A ValueError is the error of a value that no argument can be made of.
-type ValueError struct {
-	Member string
-	Index  int // of an element of an array; -1 for the member itself
-}
-
-// Error implements error.
-func (e *ValueError) Error() string {
-	if e.Index >= 0 {
-		return fmt.Sprintf("argv: element %d of %s holds a NUL, which no argument can", e.Index, e.Member)
-	}
-	return fmt.Sprintf("argv: %s holds a NUL, which no argument can", e.Member)
-}
-
-// Unwrap says which kind of error it is.
-func (e *ValueError) Unwrap() error { return errNUL }
 
 // New returns a builder that begins with literals, the name of the program first.
 func New(literals ...string) *Builder { return &Builder{argv: literals} }
@@ -75,7 +60,7 @@ func Each[T Value](b *Builder, member string, values []T) {
 
 func (b *Builder) check(member string, index int, text string) {
 	if b.err == nil && member != "" && strings.ContainsRune(text, 0) {
-		b.err = &ValueError{member, index}
+		b.err = &runtime.ArgumentError{Member: member, Index: index}
 	}
 }
 

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"github.com/ambit-tools/ambit/runtime"
 )
 
 // A Template makes the arguments of a command, the name of its program first.
@@ -120,7 +122,7 @@ func one(member string, index int, value any) ([]string, error) {
 		return nil, nil
 	case string:
 		if strings.ContainsRune(v, 0) {
-			return nil, &ValueError{member, index}
+			return nil, &runtime.ArgumentError{Member: member, Index: index}
 		}
 		return []string{v}, nil
 	case int64:

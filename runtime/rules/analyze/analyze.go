@@ -4,13 +4,14 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/rules"
 )
 
 // analysis is one run of Analyze. Mistakes that were reported are taken out of
 // tools, so that none is reported again as the consequence of another.
 type analysis struct {
-	set       rules.Rules
+	set       runtime.Rules
 	tools     []rules.Tool
 	index     map[string]int
 	reminders int

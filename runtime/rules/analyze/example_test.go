@@ -3,15 +3,16 @@ package analyze_test
 import (
 	"fmt"
 
+	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/rules"
 	"github.com/ambit-tools/ambit/runtime/rules/analyze"
 )
 
 func Example() {
 	findings := analyze.Analyze(rules.Config{Tools: []rules.Tool{
-		{Name: "lock", Rules: rules.Rules{ExclusiveGroups: []string{"editor"}}},
-		{Name: "edit", Rules: rules.Rules{ExclusiveGroups: []string{"editor"}, RequiresPreceding: []string{"lock"}}},
-		{Name: "save", Rules: rules.Rules{RequiresPreceding: []string{"edit"}, RequiredBeforeExit: true}},
+		{Name: "lock", Rules: runtime.Rules{ExclusiveGroups: []string{"editor"}}},
+		{Name: "edit", Rules: runtime.Rules{ExclusiveGroups: []string{"editor"}, RequiresPreceding: []string{"lock"}}},
+		{Name: "save", Rules: runtime.Rules{RequiresPreceding: []string{"edit"}, RequiredBeforeExit: true}},
 	}})
 	for _, f := range findings {
 		fmt.Printf("%s: %s\n", f.Code, f.Message)

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ambit-tools/ambit/internal/battery"
+	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/rules"
 	"github.com/ambit-tools/ambit/runtime/rules/analyze"
 )
@@ -25,7 +26,7 @@ func random(seed uint64) rules.Config {
 		cfg.Set.MaxCalls, cfg.Set.MaxCallsEach = 1+pick.IntN(4), chance(20)
 	}
 	for i, name := range names {
-		var r rules.Rules
+		var r runtime.Rules
 		for j, other := range names {
 			if i > j && chance(35) || i <= j && chance(8) {
 				r.RequiresPreceding = append(r.RequiresPreceding, other)
@@ -225,7 +226,7 @@ func TestDeadRulesDecideNothing(t *testing.T) {
 }
 
 // remove takes the rule of f away, or only the names that f speaks of.
-func remove(r *rules.Rules, f analyze.Finding) {
+func remove(r *runtime.Rules, f analyze.Finding) {
 	named := func(n string) bool { return slices.Contains(f.Related, n) }
 	switch f.Rule {
 	case "must_precede":

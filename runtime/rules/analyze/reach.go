@@ -3,6 +3,7 @@ package analyze
 import (
 	"slices"
 
+	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/rules"
 )
 
@@ -79,7 +80,7 @@ func (a *analysis) config() rules.Config {
 	tools := slices.Clone(a.tools)
 	for i := range tools {
 		if t := &tools[i]; a.stuck(t.Name) {
-			t.Rules.AllowedOperations = new(rules.AllowedOperations)
+			t.Rules.AllowedOperations = new(runtime.AllowedOperations)
 		}
 	}
 	return rules.Config{Tools: tools, Set: a.set, Reminders: a.reminders}
@@ -250,6 +251,6 @@ func (a *analysis) apart(names ...string) bool {
 		cfg.Set.MaxCalls++
 	}
 	const last = "" // no declared tool has that name
-	cfg.Tools = append(cfg.Tools, rules.Tool{Name: last, Rules: rules.Rules{RequiresPreceding: names}})
+	cfg.Tools = append(cfg.Tools, rules.Tool{Name: last, Rules: runtime.Rules{RequiresPreceding: names}})
 	return never(cfg, last)
 }

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime"
-	"github.com/ambit-tools/ambit/runtime/process"
 )
 
 // A runtime without this constant is older than the generator that wrote
@@ -57,7 +56,7 @@ var saySpec = runtime.Spec{
 	Deadline:     45 * time.Second,
 	Limits:       runtime.Limits{Input: 64 << 10, Output: 1 << 20, Concurrency: 5},
 	Consent:      &runtime.Consent{Ask: runtime.ConsentAskAlways, Message: "Say it?", Timeout: 24 * time.Hour, Quorum: 1, AllowEdit: true},
-	Command:      &process.Command{Program: "sh", Tier: process.ProcessTier, Stdin: "pin", Limits: process.Limits{Output: 1 << 20}},
+	Command:      &runtime.Command{Program: "sh", Tier: runtime.TierProcess, Stdin: "pin", Limits: runtime.ProcessLimits{Output: 1 << 20}},
 	InputSchema:  &sayInputSchema,
 	OutputSchema: &sayOutputSchema,
 }
@@ -77,10 +76,10 @@ var napSpec = runtime.Spec{
 	Effect:      runtime.SideEffectWrite,
 	Deadline:    10 * time.Minute,
 	Limits:      runtime.Limits{Input: 64 << 10, Output: 1 << 20, Concurrency: 5},
-	Command: &process.Command{
+	Command: &runtime.Command{
 		Program:   "sh",
-		Tier:      process.ProcessTier,
-		Limits:    process.Limits{Output: 1 << 20},
+		Tier:      runtime.TierProcess,
+		Limits:    runtime.ProcessLimits{Output: 1 << 20},
 		StopGrace: 4 * time.Second,
 	},
 	InputSchema:  &napInputSchema,

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime/engine"
-	"github.com/ambit-tools/ambit/runtime/operator"
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/action"
@@ -45,7 +44,7 @@ func Undo(tools func(Tell) []*runtime.Tool, input []byte) (Undone, error) {
 	if session, err = start(ctx, all, &kept); err != nil {
 		return u, err
 	}
-	_, err = session.Undo(ctx, action.UndoRequest{CallID: "c", By: operator.Program("ops")})
+	_, err = session.Undo(ctx, action.UndoRequest{CallID: "c", By: runtime.ProgramActor("ops")})
 	result, why := action.ResultOf(err)
 	u.Undo = result + " " + string(why)
 	return u, nil

@@ -8,10 +8,11 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"runtime"
+	goruntime "runtime"
 	"strconv"
 	"time"
 
+	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/isolate"
 	"github.com/ambit-tools/ambit/runtime/process"
 )
@@ -40,7 +41,7 @@ func measure(args []string) error {
 		for i := 0; i < len(heap); i += 4096 {
 			heap[i] = 1
 		}
-		defer runtime.KeepAlive(heap)
+		defer goruntime.KeepAlive(heap)
 	}
 	ways, err := ways()
 	if err != nil {
@@ -69,17 +70,17 @@ func ways() (map[string]func() error, error) {
 	ways := map[string]func() error{"exec": func() error { return exec.Command(program.Path).Run() }}
 	for _, w := range []struct {
 		name  string
-		tier  process.Tier
+		tier  runtime.Tier
 		plain bool
-	}{{"box", process.Sandbox, false}, {"box without namespaces", process.Sandbox, true}, {"process", process.ProcessTier, true}} {
+	}{{"box", runtime.TierSandbox, false}, {"box without namespaces", runtime.TierSandbox, true}, {"process", runtime.TierProcess, true}} {
 		r, err := isolate.New(isolate.Options{WithoutNamespaces: w.plain})
 		if err != nil {
 			return nil, err
 		}
-		if h := r.Host(); w.tier == process.Sandbox && (!h.Sandbox || !w.plain && !h.Namespaces) {
+		if h := r.Host(); w.tier == runtime.TierSandbox && (!h.Sandbox || !w.plain && !h.Namespaces) {
 			continue
 		}
-		spec := &process.Spec{Tier: w.tier, Limits: process.Limits{}.Defaults(time.Minute)}
+		spec := &process.Spec{Tier: w.tier, Limits: runtime.ProcessLimits{}.Defaults(time.Minute)}
 		ways[w.name] = func() error {
 			exit, err := r.Run(context.Background(), &process.Job{Spec: spec, Program: program, Argv: []string{"true"}})
 			if err == nil && exit.Code != 0 {

@@ -7,12 +7,12 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/ambit-tools/ambit/runtime/process"
+	"github.com/ambit-tools/ambit/runtime"
 )
 
 // Identify says which process a pid is now.
-func Identify(pid int, mark string) (process.ProcessID, error) {
-	id := process.ProcessID{PID: pid, Start: StartOf(pid), Mark: mark}
+func Identify(pid int, mark string) (runtime.ProcessID, error) {
+	id := runtime.ProcessID{PID: pid, Start: StartOf(pid), Mark: mark}
 	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	if err == nil {
 		id.Boot = strings.TrimSpace(string(boot))

@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/process"
 )
 
@@ -17,15 +18,15 @@ import (
 // private folder, scratch, where that is empty.
 func Lacks(spec *process.Spec, scratch string) error {
 	for _, c := range []struct {
-		what process.LimitName
+		what runtime.LimitName
 		need int64
 		left func() int64
 	}{
-		{process.Memory, spec.Limits.Memory, freeMemory},
-		{process.Processes, int64(spec.Limits.Processes), freeProcesses},
-		{process.Scratch, spec.Limits.Scratch, func() int64 { return freeDisk(scratch) }},
+		{runtime.LimitMemory, spec.Limits.Memory, freeMemory},
+		{runtime.LimitProcesses, int64(spec.Limits.Processes), freeProcesses},
+		{runtime.LimitScratch, spec.Limits.Scratch, func() int64 { return freeDisk(scratch) }},
 	} {
-		if _, declared := spec.Accepts[c.what]; !declared || c.what == process.Scratch && scratch == "" {
+		if _, declared := spec.Accepts[c.what]; !declared || c.what == runtime.LimitScratch && scratch == "" {
 			continue
 		}
 		if have := c.left(); c.need > have {

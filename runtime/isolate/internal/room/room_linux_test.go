@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/isolate/internal/room"
 	"github.com/ambit-tools/ambit/runtime/process"
 )
@@ -14,12 +15,12 @@ import (
 // TestLacks: a limit that a declaration gives has to be there, and no other is looked at.
 func TestLacks(t *testing.T) {
 	dir := t.TempDir()
-	for _, what := range []process.LimitName{process.Memory, process.Processes, process.Scratch} {
-		enough := &process.Spec{Accepts: map[process.LimitName]process.Level{what: process.Watched}, Limits: process.Limits{Memory: 1, Processes: 1, Scratch: 1}}
+	for _, what := range []runtime.LimitName{runtime.LimitMemory, runtime.LimitProcesses, runtime.LimitScratch} {
+		enough := &process.Spec{Accepts: map[runtime.LimitName]runtime.Level{what: runtime.LevelWatched}, Limits: runtime.ProcessLimits{Memory: 1, Processes: 1, Scratch: 1}}
 		require.NoError(t, room.Lacks(enough, dir), what)
 
 		much := *enough
-		much.Limits = process.Limits{Memory: math.MaxInt64 - 1, Processes: math.MaxInt - 1, Scratch: math.MaxInt64 - 1}
+		much.Limits = runtime.ProcessLimits{Memory: math.MaxInt64 - 1, Processes: math.MaxInt - 1, Scratch: math.MaxInt64 - 1}
 		var lack *process.LackError
 		require.True(t, errors.As(room.Lacks(&much, dir), &lack), what)
 		require.Equal(t, what, lack.What)
@@ -29,6 +30,6 @@ func TestLacks(t *testing.T) {
 		much.Accepts = nil
 		require.NoError(t, room.Lacks(&much, dir), "the declaration is silent about %s", what)
 	}
-	much := &process.Spec{Accepts: map[process.LimitName]process.Level{process.Scratch: process.Watched}, Limits: process.Limits{Scratch: math.MaxInt64 - 1}}
+	much := &process.Spec{Accepts: map[runtime.LimitName]runtime.Level{runtime.LimitScratch: runtime.LevelWatched}, Limits: runtime.ProcessLimits{Scratch: math.MaxInt64 - 1}}
 	require.NoError(t, room.Lacks(much, ""), "the private folder is in memory")
 }

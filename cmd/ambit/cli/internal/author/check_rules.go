@@ -8,6 +8,7 @@ import (
 	"github.com/ambit-tools/ambit/cmd/ambit/cli/internal/cmdutil"
 	"github.com/ambit-tools/ambit/cmd/ambit/cli/internal/project"
 	"github.com/ambit-tools/ambit/dsl"
+	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/rules"
 	"github.com/ambit-tools/ambit/runtime/rules/analyze"
 )
@@ -82,18 +83,18 @@ func rulesConfig(f *dsl.File) rules.Config {
 	return cfg
 }
 
-func rulesOf(r *dsl.Rules) rules.Rules {
+func rulesOf(r *dsl.Rules) runtime.Rules {
 	if r == nil {
-		return rules.Rules{}
+		return runtime.Rules{}
 	}
-	out := rules.Rules{
+	out := runtime.Rules{
 		StartConstraint: r.StartConstraint, RequiresPreceding: r.RequiresPreceding, AnyPreceding: r.AnyPreceding,
 		MustPrecede: r.MustPrecede, ExclusiveGroups: r.ExclusiveGroups, RequiredBeforeExit: r.RequiredBeforeExit,
 		MaxCalls: r.MaxCalls, MaxCallsEach: r.MaxCallsEach, Cooldown: r.Cooldown, CooldownEach: r.CooldownEach,
 		ContinueLoop: r.ContinueLoop, ExitLoop: r.ExitLoop,
 	}
 	if a := r.AllowedOperations; a != nil {
-		out.AllowedOperations = &rules.AllowedOperations{Arg: a.Arg, Values: a.Values}
+		out.AllowedOperations = &runtime.AllowedOperations{Arg: a.Arg, Values: a.Values}
 	}
 	return out
 }

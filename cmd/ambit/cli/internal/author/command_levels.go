@@ -8,6 +8,7 @@ import (
 	"github.com/ambit-tools/ambit/cmd/ambit/cli/internal/project"
 	"github.com/ambit-tools/ambit/dsl"
 	"github.com/ambit-tools/ambit/gen/dynamic"
+	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/isolate"
 	"github.com/ambit-tools/ambit/runtime/process"
 )
@@ -58,24 +59,24 @@ func (b *boxing) command(f *dsl.File, t *dsl.Tool, spec *process.Spec, runner *i
 	if err == nil {
 		return
 	}
-	if host := runner.Host(); spec.Tier == process.Sandbox && !host.Sandbox {
+	if host := runner.Host(); spec.Tier == runtime.TierSandbox && !host.Sandbox {
 		at := cmp.Or(t.Keys["isolation"], t.Command.Pos)
 		b.refuse(f, at, "check it where it runs, or declare isolation: process for a tool that needs no box",
 			"tool %q: isolation: this host cannot build the tier sandbox: %s", t.Name, host.WhyNot)
 		return
 	}
 	before := len(b.refused)
-	for _, name := range process.LimitNames() {
+	for _, name := range runtime.LimitNames() {
 		is, takes, declared := levelsOf(levels, spec, name)
 		if !declared || is.Level <= takes {
 			continue
 		}
 		hint := "change the tier, or check it where it runs"
-		if is.Level == process.Advisory || is.Level == process.Watched {
+		if is.Level == runtime.LevelAdvisory || is.Level == runtime.LevelWatched {
 			hint = fmt.Sprintf("declare enforcement: %s for it, or change the tier, or check it where it runs", is.Level)
 		}
 		at, key := cmp.Or(t.LimitKeys[string(name)], fieldPos(t, "limits")), "limits."+string(name)
-		if name == process.LoopbackOnly {
+		if name == runtime.LimitLoopback {
 			at, key = t.Command.Keys["network"], "command.network: loopback"
 		}
 		b.refuse(f, at, hint, "tool %q: %s is %s on this host and the declaration takes no less than %s: %s", t.Name, key, is.Level, takes, is.Note)
@@ -101,10 +102,10 @@ func (b *boxing) elsewhere() {
 
 // levelsOf returns what a limit is and which level the declaration takes, if it declares it. The network
 // is declared too.
-func levelsOf(levels process.Enforcement, spec *process.Spec, name process.LimitName) (is process.LimitLevel, takes process.Level, declared bool) {
+func levelsOf(levels process.Enforcement, spec *process.Spec, name runtime.LimitName) (is process.LimitLevel, takes runtime.Level, declared bool) {
 	takes, declared = spec.Accepts[name]
-	if name == process.LoopbackOnly && spec.Network == process.Loopback {
-		takes, declared = process.Enforced, true
+	if name == runtime.LimitLoopback && spec.Network == runtime.NetworkLoopback {
+		takes, declared = runtime.LevelEnforced, true
 	}
 	return levels.Of(name), takes, declared
 }
@@ -112,7 +113,7 @@ func levelsOf(levels process.Enforcement, spec *process.Spec, name process.Limit
 // declaredLevels lists what a host makes of the limits that a declaration gives.
 func declaredLevels(levels process.Enforcement, spec *process.Spec) string {
 	var list []string
-	for _, name := range process.LimitNames() {
+	for _, name := range runtime.LimitNames() {
 		if is, _, declared := levelsOf(levels, spec, name); declared {
 			list = append(list, fmt.Sprintf("%s is %s", name, is.Level))
 		}
@@ -126,7 +127,7 @@ func declaredLevels(levels process.Enforcement, spec *process.Spec) string {
 // tierLines says which tools run in which tier.
 func (b *boxing) tierLines(tools []*dsl.Tool) string {
 	var lines strings.Builder
-	for _, tier := range []string{inProcess, process.Sandbox.String(), process.ProcessTier.String()} {
+	for _, tier := range []string{inProcess, runtime.TierSandbox.String(), runtime.TierProcess.String()} {
 		var names []string
 		for i, t := range tools {
 			if b.tiers[i] == tier {

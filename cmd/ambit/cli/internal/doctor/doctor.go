@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ambit-tools/ambit/cmd/ambit/cli/internal/cmdutil"
+	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/isolate"
 	"github.com/ambit-tools/ambit/runtime/process"
 )
@@ -43,7 +44,7 @@ beyond the loopback.`,
 				return cmdutil.Problem(err.Error(), "")
 			}
 			f := findings{Host: r.Host()}
-			for _, tier := range []process.Tier{process.Sandbox, process.ProcessTier} {
+			for _, tier := range []runtime.Tier{runtime.TierSandbox, runtime.TierProcess} {
 				f.Tiers = append(f.Tiers, isolate.Levels(f.Host, &process.Spec{Tier: tier}))
 			}
 			if asJSON {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/ambit-tools/ambit/cmd/ambit/cli/internal/cmdutil"
 	"github.com/ambit-tools/ambit/cmd/ambit/cli/internal/store"
+	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/inbox"
 	"github.com/ambit-tools/ambit/runtime/journal"
@@ -61,7 +62,7 @@ func (v *commandVerb) terms(where []string, edit string) error {
 	if err := lasting.UnmarshalText([]byte(v.Lasting)); err != nil {
 		return cmdutil.Usage("--grant: "+err.Error(), "one of once, duration and session")
 	}
-	var cover consent.GrantCover
+	var cover runtime.GrantCover
 	if err := cover.UnmarshalText([]byte(v.Cover)); err != nil {
 		return cmdutil.Usage("--cover: "+err.Error(), "one of exact, args and tool")
 	}

@@ -14,7 +14,6 @@ import (
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/journal"
-	"github.com/ambit-tools/ambit/runtime/process"
 	"github.com/ambit-tools/ambit/runtime/sqlite"
 	"github.com/ambit-tools/ambit/runtime/terminal"
 )
@@ -61,7 +60,7 @@ func (d *declaration) tool(name string) *runtime.Tool { return d.loaded[name] }
 
 // A commandView is what a call runs, or why that is not known.
 type commandView struct {
-	*process.Invocation
+	*runtime.Invocation
 	Unknown string `json:"unknown,omitempty"`
 	Changed bool   `json:"program_changed,omitempty"` // the file of the program is another one now, or gone
 }
@@ -102,7 +101,7 @@ func (d *declaration) ofRequest(ctx context.Context, r *sqlite.Reader, q *consen
 	return viewOfCommand(replan.Of(entries).Asked(q, d.tool)), nil
 }
 
-func viewOfCommand(in *process.Invocation, err error) *commandView {
+func viewOfCommand(in *runtime.Invocation, err error) *commandView {
 	switch {
 	case err != nil:
 		return &commandView{Unknown: err.Error()}

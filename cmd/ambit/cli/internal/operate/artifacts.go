@@ -13,6 +13,7 @@ import (
 
 	"github.com/ambit-tools/ambit/cmd/ambit/cli/internal/cmdutil"
 	"github.com/ambit-tools/ambit/cmd/ambit/cli/internal/store"
+	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/archive"
 	"github.com/ambit-tools/ambit/runtime/content"
 	"github.com/ambit-tools/ambit/runtime/journal"
@@ -28,7 +29,7 @@ func NewArtifacts() *cobra.Command {
 
 // An artifact is an output that is stored aside.
 type artifact struct {
-	journal.ArtifactRef
+	runtime.ArtifactRef
 	Session string `json:"session"`
 	Call    string `json:"call"`
 	Tool    string `json:"tool"`

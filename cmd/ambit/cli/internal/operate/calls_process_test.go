@@ -8,13 +8,14 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/ambit-tools/ambit/internal/running"
+	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/journal"
 	"github.com/ambit-tools/ambit/runtime/process"
 )
 
 // TestProcessesOfACall: the start of a process and its end, which may come in a late entry, are shown as one.
 func TestProcessesOfACall(t *testing.T) {
-	id := process.ProcessID{PID: 42, Start: "100", Boot: "b00t"}
+	id := runtime.ProcessID{PID: 42, Start: "100", Boot: "b00t"}
 	v := &callView{}
 	for i, r := range []*journal.Record{
 		{Kind: journal.KindProcessStarted, At: time.Unix(1e9-20, 0), Process: &journal.Process{
@@ -22,11 +23,11 @@ func TestProcessesOfACall(t *testing.T) {
 		}},
 		{Kind: "tool.retrying", Attempt: 1},
 		{Kind: "tool.timed_out", Mark: journal.MarkEnded},
-		{Kind: "tool.late_result", Process: &journal.Process{ID: id, Kept: &journal.ArtifactRef{SHA256: "cc", Type: "text/plain", Bytes: 9}, Exit: &process.Summary{
-			Code: -1, Signal: "SIGKILL", Cause: process.Ended, Category: process.Timeout,
-			Usage:  process.Usage{User: 1500 * time.Millisecond, PeakMemory: 4096},
+		{Kind: "tool.late_result", Process: &journal.Process{ID: id, Kept: &runtime.ArtifactRef{SHA256: "cc", Type: "text/plain", Bytes: 9}, Exit: &process.Summary{
+			Code: -1, Signal: "SIGKILL", Cause: process.Ended, Category: runtime.ExitTimeout,
+			Usage:  runtime.ProcessUsage{User: 1500 * time.Millisecond, PeakMemory: 4096},
 			Stdout: process.StreamEnd{Size: 1, Lines: 1, SHA256: strings.Repeat("d", 64), Truncated: true},
-			Weaker: []process.LimitLevel{{Name: process.Memory, Level: process.Watched}},
+			Weaker: []process.LimitLevel{{Name: runtime.LimitMemory, Level: runtime.LevelWatched}},
 		}}},
 	} {
 		v.add(uint64(i), r)
@@ -50,6 +51,6 @@ process    42, isolation sandbox, attempt 2
 	printProcess(&out, &journal.Process{ID: id}, nil)
 	assert.Contains(t, out.String(), "  exit     none is recorded\n")
 	assert.NotContains(t, out.String(), "uses")
-	printProcess(&out, &journal.Process{ID: id}, &running.Beat{ID: id, Seen: time.Unix(1_000_000_000, 0), Usage: process.Usage{User: time.Second, Memory: 9, PeakMemory: 11, Processes: 2}})
+	printProcess(&out, &journal.Process{ID: id}, &running.Beat{ID: id, Seen: time.Unix(1_000_000_000, 0), Usage: runtime.ProcessUsage{User: time.Second, Memory: 9, PeakMemory: 11, Processes: 2}})
 	assert.Contains(t, out.String(), "  uses     cpu 1s and 0s in the kernel, memory 9 bytes and 11 at most, tasks 2, seen 2001-09-09T01:46:40.000Z\n")
 }

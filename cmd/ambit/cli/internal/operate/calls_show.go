@@ -37,7 +37,7 @@ type callView struct {
 	Args      json.RawMessage      `json:"args,omitempty"`       // sensitive values are commitments
 	Final     json.RawMessage      `json:"final_args,omitempty"` // with which the handler was run, when they differ
 	Output    json.RawMessage      `json:"output,omitempty"`
-	Artifact  *journal.ArtifactRef `json:"artifact,omitempty"`
+	Artifact  *runtime.ArtifactRef `json:"artifact,omitempty"`
 	Outcome   *store.Outcome       `json:"outcome,omitempty"`
 	Error     string               `json:"error,omitempty"` // for operators: no model is told it
 	Stack     string               `json:"stack,omitempty"` // of a panic

@@ -26,7 +26,7 @@ import (
 type commandVerb struct {
 	store.Options
 	wait   time.Duration
-	widest consent.GrantCover // that a grant may have, of the request that is answered
+	widest runtime.GrantCover // that a grant may have, of the request that is answered
 	// longest is for how long that grant may last.
 	longest time.Duration
 	token   tokenView // of the verbs about tokens
@@ -364,9 +364,9 @@ func (v *commandVerb) narrower() string {
 		return fmt.Sprintf("the declaration lets a grant last %s at most (consent.max_for): use --for %s", v.longest, v.longest)
 	}
 	switch v.widest {
-	case consent.CoverArgs:
+	case runtime.CoverArgs:
 		return fmt.Sprintf(declared, v.widest) + "add --cover args --where 'MEMBER eq JSON', use --cover exact, or leave out --grant"
-	case consent.CoverTool: // so it is of an edit, which asks for less
+	case runtime.CoverTool: // so it is of an edit, which asks for less
 		return "with the edited arguments a grant may cover less: leave out --grant"
 	}
 	return fmt.Sprintf(declared, v.widest) + "use --cover exact, or leave out --grant to approve this call alone"

@@ -8,6 +8,7 @@ import (
 
 	"github.com/ambit-tools/ambit/cmd/ambit/cli/internal/cmdutil"
 	"github.com/ambit-tools/ambit/cmd/ambit/cli/internal/store"
+	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/inbox"
 	"github.com/ambit-tools/ambit/runtime/journal"
@@ -80,12 +81,12 @@ func conditions(book *consent.Books, g *consent.Grant) string {
 // covered says which calls of its tool a grant was given for.
 func covered(book *consent.Books, g *consent.Grant) string {
 	switch g.Cover {
-	case consent.CoverExact:
+	case runtime.CoverExact:
 		if q, ok := book.Request(g.ID); ok && len(q.Args) > 0 {
 			return "arguments " + string(cmdutil.OneLine(q.Args))
 		}
 		return "the same arguments"
-	case consent.CoverArgs:
+	case runtime.CoverArgs:
 		parts := make([]string, len(g.Where))
 		for i, p := range g.Where {
 			parts[i] = p.Member + " " + p.Op.String() + " " + string(cmdutil.OneLine(p.Value))

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ambit-tools/ambit/cmd/ambit/cli/internal/store"
-	"github.com/ambit-tools/ambit/runtime/consent"
+	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/inbox"
 )
 
@@ -27,10 +27,10 @@ func TestNoReasonIsSaidTwice(t *testing.T) {
 }
 
 func TestRemedyOfAGrantThatIsTooWide(t *testing.T) {
-	for widest, want := range map[consent.GrantCover]string{
-		consent.CoverExact: "cover exact at most (consent.max_cover): use --cover exact, or leave out --grant",
-		consent.CoverArgs:  "cover args at most (consent.max_cover): add --cover args --where",
-		consent.CoverTool:  "with the edited arguments a grant may cover less",
+	for widest, want := range map[runtime.GrantCover]string{
+		runtime.CoverExact: "cover exact at most (consent.max_cover): use --cover exact, or leave out --grant",
+		runtime.CoverArgs:  "cover args at most (consent.max_cover): add --cover args --where",
+		runtime.CoverTool:  "with the edited arguments a grant may cover less",
 	} {
 		v := commandVerb{widest: widest, Command: inbox.Command{Kind: inbox.CommandApprove}}
 		assert.Contains(t, v.remedy("grant_too_wide", ""), want)

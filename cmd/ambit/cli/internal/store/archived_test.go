@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/journal"
 	"github.com/ambit-tools/ambit/runtime/sqlite"
@@ -22,7 +23,7 @@ func TestListsOfAnArchivedStore(t *testing.T) {
 		e, err := p.books.Ask(noon, id, "nonce", asks(session, "c1"))
 		require.NoError(t, err)
 		p.add(e)
-		p.add(p.books.Decide(noon, id, &consent.Answer{By: "ann", Approve: true, Offer: consent.Offer{Lasting: consent.ForSession, Cover: consent.CoverTool}}))
+		p.add(p.books.Decide(noon, id, &consent.Answer{By: "ann", Approve: true, Offer: consent.Offer{Lasting: consent.ForSession, Cover: runtime.CoverTool}}))
 	}
 	before := uint64(len(p.entries))
 	snapshot, err := journal.NewEntry(before+1, &journal.Record{Kind: journal.KindSnapshot, At: noon, Session: "skept", Snapshot: &journal.Snapshot{Last: before, Book: p.books.Of("skept").Snapshot()}}, nil)

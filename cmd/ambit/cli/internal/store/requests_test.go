@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/journal"
 	"github.com/ambit-tools/ambit/runtime/sqlite"
@@ -56,7 +57,7 @@ func (p *past) entry(session string, events ...consent.Event) {
 func asks(session, call string) *consent.Question {
 	return &consent.Question{
 		Call:        consent.Call{ID: call, Tool: "pay", Pin: "1", Session: session, Principal: "agent", Args: wire.Raw(`{"n":1}`)},
-		Requirement: consent.Requirement{Quorum: 1, Timeout: 10 * time.Minute, MaxCover: consent.CoverTool, MaxFor: time.Hour},
+		Requirement: consent.Requirement{Quorum: 1, Timeout: 10 * time.Minute, MaxCover: runtime.CoverTool, MaxFor: time.Hour},
 		Reasons:     []consent.Reason{{Code: "rule" + call[len(call)-1:]}},
 	}
 }
@@ -81,7 +82,7 @@ func (p *past) make(seed uint64, steps int) time.Time {
 			p.add(e)
 		case kind == 3:
 			q := requests[r.IntN(len(requests))]
-			offer := []consent.Offer{{}, {Lasting: consent.ForSession, Cover: consent.CoverTool}, {Lasting: consent.ForDuration, For: time.Hour}}[r.IntN(3)]
+			offer := []consent.Offer{{}, {Lasting: consent.ForSession, Cover: runtime.CoverTool}, {Lasting: consent.ForDuration, For: time.Hour}}[r.IntN(3)]
 			p.add(p.books.Decide(now, q.ID, &consent.Answer{By: []string{"alice", "agent"}[r.IntN(2)], Approve: r.IntN(3) > 0, Offer: offer}))
 		case kind == 4:
 			q := requests[r.IntN(len(requests))]

@@ -14,9 +14,7 @@ import (
 	"github.com/ambit-tools/ambit/dsl"
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/action"
-	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/engine"
-	"github.com/ambit-tools/ambit/runtime/operator"
 )
 
 // A rehearsal makes the earlier calls that a question assumes, so that the run
@@ -170,8 +168,8 @@ func (r *rehearsal) call(ctx context.Context, t *dsl.Tool) runtime.Outcome {
 		people = append(people, fmt.Sprintf("approver %d", i))
 	}
 	for _, id := range people {
-		answer := r.exec.Decide(ctx, out.RequestID, action.Answer{By: operator.Program(id), Approve: true})
-		if answer.Kind == consent.Accepted {
+		answer := r.exec.Decide(ctx, out.RequestID, action.Answer{By: runtime.ProgramActor(id), Approve: true})
+		if answer.Kind == runtime.ResolutionAccepted {
 			return r.ses.Await(ctx, out.CallID)
 		}
 	}

@@ -103,9 +103,9 @@ func termsOf(file *dsl.File, tool string, asks []runtime.Ask) *consentTerms {
 	if len(asks) == 0 {
 		return nil
 	}
-	all := make([]consent.Ask, len(asks))
+	all := make([]runtime.Ask, len(asks))
 	for i, a := range asks {
-		all[i] = consent.Ask(a)
+		all[i] = runtime.Ask(a)
 	}
 	var declared *consent.Requirement
 	for _, t := range file.Tools {

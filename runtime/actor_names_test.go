@@ -1,17 +1,17 @@
-package operator_test
+package runtime_test
 
 import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 
-	"github.com/ambit-tools/ambit/runtime/operator"
+	"github.com/ambit-tools/ambit/runtime"
 )
 
 // SEMANTICS 5.5.13
 func TestNamesOfApprovers(t *testing.T) {
 	for _, entry := range []string{"alice", "Alice B.", "group:finance", "group:Finance team", "a:b", "mygroup:x", "grouper", "groups"} {
-		assert.NoError(t, operator.CheckApprover(entry), entry)
+		assert.NoError(t, runtime.CheckApprover(entry), entry)
 	}
 	for entry, want := range map[string]string{
 		"":              "empty",
@@ -31,10 +31,10 @@ func TestNamesOfApprovers(t *testing.T) {
 		"group:group:x": "once too often",
 		"group:groups:": "once too often",
 	} {
-		assert.ErrorContains(t, operator.CheckApprover(entry), want, entry)
+		assert.ErrorContains(t, runtime.CheckApprover(entry), want, entry)
 	}
-	assert.NoError(t, operator.Actor{ID: "alice", Groups: []string{"finance"}}.Check())
-	for _, a := range []operator.Actor{{}, {ID: "alice "}, {ID: "group:x"}, {ID: "groups: x"}, {ID: "a", Groups: []string{""}}, {ID: "a", Groups: []string{"group:x"}}, {ID: "a", Groups: []string{"x "}}} {
+	assert.NoError(t, runtime.Actor{ID: "alice", Groups: []string{"finance"}}.Check())
+	for _, a := range []runtime.Actor{{}, {ID: "alice "}, {ID: "group:x"}, {ID: "groups: x"}, {ID: "a", Groups: []string{""}}, {ID: "a", Groups: []string{"group:x"}}, {ID: "a", Groups: []string{"x "}}} {
 		assert.Error(t, a.Check(), "%v", a)
 	}
 }
