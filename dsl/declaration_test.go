@@ -20,7 +20,7 @@ func TestDeclarationTable(t *testing.T) {
 
 const declarationHead = `# The declaration
 
-Every key of ` + "`tools.yaml`" + `; [tools.md](tools.md) is the guide. A **bold** key is required. *Rules* are sections of [semantics.md](semantics.md). ` + "`ambit schema`" + ` prints the same as a JSON Schema for editors,
+Every key of ` + "`tools.yaml`" + `; [tools.md](tools.md) is the guide. A **bold** key is required. Numbers in parentheses are sections of [semantics.md](semantics.md). ` + "`ambit schema`" + ` prints the same as a JSON Schema for editors,
 which ` + "`ambit generate`" + ` writes where the first line of the file names it (` + "`# yaml-language-server: $schema=ambit.schema.json`" + `).
 Package ` + "`dsl`" + ` documents the rules that are not about a single key.
 
@@ -63,13 +63,20 @@ func declarationTable() []byte {
 
 // describeTable writes the keys of a mapping.
 func describeTable[T any](b *bytes.Buffer, title string, l level[T]) {
-	fmt.Fprintf(b, "\n## %s\n| key | type | default | rules | meaning |\n|---|---|---|---|---|\n", title)
+	fmt.Fprintf(b, "\n## %s\n| key | type; default | meaning |\n|---|---|---|\n", title)
 	for _, k := range l.keys {
 		name := "`" + k.name + "`"
 		if k.required {
 			name = "**" + name + "**"
 		}
-		fmt.Fprintf(b, "| %s | %s | %s | %s | %s |\n", name, k.is.words, k.without, k.rules, k.doc)
+		is, means := k.is.words, k.doc
+		if k.without != "" {
+			is += "; " + k.without
+		}
+		if k.rules != "" {
+			means += " (" + k.rules + ")"
+		}
+		fmt.Fprintf(b, "| %s | %s | %s |\n", name, is, means)
 	}
 }
 
