@@ -81,9 +81,15 @@ var checks = []struct{ schema, values string }{
 		{"type":"page","page":"a"}
 		"a"
 		{"page":"a"} => /x: anyOf: want a member "type" that is "page" (anyOf/0/oneOf/0, the nearest branch); or string; or a member "type" that is "root", have object
-		{"type":"page","page":7} => /x: anyOf: want in "page" string (anyOf/0/oneOf/0, the nearest branch); or string; or in "type" "root", have object
+		{"type":"page","page":7} => /x: anyOf: want in "page" string (anyOf/0/oneOf/0, the nearest branch); or string; or in "type" the value "root", have object
 		{} => /x: anyOf: want string; or a member "type" that is "page"; or a member "type" that is "root", have object
 		7 => /x: anyOf: want object; or string, have 7`},
+	{`{anyOf: [{properties: {kind: {const: ""}}}, {properties: {kind: {const: null}}}, {properties: {kind: {const: []}}}, {properties: {kind: {enum: [2, 3]}}}]}`, `
+		{"kind":""}
+		{"kind":1} => /x: anyOf: want in "kind" one of 2, 3; or in "kind" the value ""; or in "kind" the value []; or in "kind" the value null, have object`},
+	{`{anyOf: [{items: {const: ""}, type: array}, {items: {const: null}, type: array}]}`, `
+		[""]
+		["a"] => /x: anyOf: want in an item the value ""; or in an item the value null, have array`},
 	{`{oneOf: [{anyOf: [{anyOf: [{type: integer, minimum: 5}, {type: boolean}]}, {type: "null"}]}, {type: string, minLength: 3}]}`, `
 		5
 		"abc"

@@ -229,9 +229,17 @@ func (c *checker) place(f failure, v int) string {
 	case f.value == v:
 		return ""
 	case x.name != "":
-		return "in " + show(x.name) + " "
+		return "in " + show(x.name) + " " + c.article(f)
 	}
-	return "in an item "
+	return "in an item " + c.article(f)
+}
+
+// article introduces a constant: the empty text, null and the empty list read as nothing behind the name of a member.
+func (c *checker) article(f failure) string {
+	if f.what == failEnum && c.node0(f).Const {
+		return "the value "
+	}
+	return ""
 }
 
 func (c *checker) at(v int) int { return c.base + c.tape.cells[v].at }
