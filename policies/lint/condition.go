@@ -25,7 +25,7 @@ func (l *valueLint) condition(e *ast.Expr, f *values.Frame) {
 	if t == nil || e.Location == nil || strings.HasPrefix(e.Location.File, policydir.LibraryName) {
 		return
 	}
-	if l.constantCondition(e, t) || l.enumerates(t, f) {
+	if l.constantCondition(e, t, f) || l.enumerates(t, f) {
 		return
 	}
 	if call, ok := t.Value.(ast.Call); ok && call[0].String() == "eq" {
@@ -96,10 +96,10 @@ func (l *valueLint) presence(t *ast.Term, e *ast.Expr, f *values.Frame) bool {
 	if ref[0].Equal(ast.InputRootDocument) && len(ref) == 2 {
 		return true
 	}
-	used, text := 0, values.Written(t, f.Rule)
+	used, text := 0, l.Written(t, f.Rule)
 	ast.WalkRefs(f.Rule, func(other ast.Ref) bool {
 		for n := len(ref); n <= len(other); n++ {
-			if values.Written(ast.NewTerm(other[:n]), f.Rule) == text {
+			if l.Written(ast.NewTerm(other[:n]), f.Rule) == text {
 				used++
 				break
 			}
@@ -113,19 +113,24 @@ func (l *valueLint) presence(t *ast.Term, e *ast.Expr, f *values.Frame) bool {
 func readsInput(s values.Set) bool { return s.Open() || len(s.Parts()) > 0 }
 
 // constantCondition warns of a condition that is written out: it is the same in every call.
-func (l *valueLint) constantCondition(e *ast.Expr, t *ast.Term) bool {
-	constant := ast.IsScalar(t.Value)
+func (l *valueLint) constantCondition(e *ast.Expr, t *ast.Term, f *values.Frame) bool {
+	_, constant := t.Value.(ast.Boolean)
 	if call, ok := t.Value.(ast.Call); ok && len(call) == 3 && compares(call[0].String()) {
 		constant = ast.IsConstant(call[1].Value) && ast.IsConstant(call[2].Value)
 	}
-	if !constant {
-		return false
-	}
-	if _, isBoolean := t.Value.(ast.Boolean); isBoolean && string(e.Location.Text) != t.String() {
-		return true // the body of a rule that has none
+	if !constant || withoutBody(e, t, f.Rule) {
+		return constant
 	}
 	l.notes.at("condition", e.Location).unsure(e.Location, codeConstant, "this condition is the same in every call", "delete it, or compare with what depends on the call")
 	return true
+}
+
+// withoutBody says that an expression is the true that the parser writes as the body of a rule that has none.
+func withoutBody(e *ast.Expr, t *ast.Term, r *ast.Rule) bool {
+	if _, isBoolean := t.Value.(ast.Boolean); !isBoolean {
+		return false
+	}
+	return string(e.Location.Text) != t.String() || r.Head.Value != nil && r.Head.Value.Equal(t) && r.Head.Value.Location.Equal(e.Location)
 }
 
 // compares says that a function compares two values.
@@ -143,6 +148,9 @@ func shownTerm(t *ast.Term, f *values.Frame) string {
 	case *ast.ArrayComprehension, *ast.SetComprehension, *ast.ObjectComprehension:
 		return "this comprehension"
 	case ast.Call:
+		if b := functions.Builtin(v[0].String()); b != nil && b.Infix != "" {
+			return "this value"
+		}
 		return shownName(v[0].String(), f) + "(...)"
 	case ast.Var:
 		for _, e := range f.Rule.Body {
@@ -190,6 +198,11 @@ func shownName(text string, f *values.Frame) string {
 	return strings.TrimPrefix(strings.TrimPrefix(text, "data.ambit.tools."), "data.ambit.policies.")
 }
 
+// keyed says that the last index of a reference is a key of an object.
+func (l *valueLint) keyed(ref ast.Ref, f *values.Frame) bool {
+	return !l.Ranges(ref[len(ref)-1], f) && l.Kinds(l.RefValues(ref[:len(ref)-1], f)) == schema.ObjectKind
+}
+
 // neverFalseHint says what to write in place of a condition that is never false.
 func (l *valueLint) neverFalseHint(t *ast.Term, kinds schema.Kinds, negated bool, f *values.Frame) string {
 	what := shownTerm(t, f)
@@ -204,7 +217,12 @@ func (l *valueLint) neverFalseHint(t *ast.Term, kinds schema.Kinds, negated bool
 			return "write count(...) > 0"
 		}
 	}
+	ref, isRef := t.Value.(ast.Ref)
 	switch {
+	case ast.IsScalar(t.Value):
+		return "delete it, or compare with it what depends on the call"
+	case isRef && len(ref) > 1 && !ast.IsScalar(ref[len(ref)-1].Value) && !negated && !l.Always(t, f) && l.keyed(ref, f):
+		return "if it asks whether there is such a key, say so: write key in object.keys(...)"
 	case kinds&(schema.SetKind|schema.ArrayKind|schema.ObjectKind) == kinds && negated:
 		return fmt.Sprintf("write count(%s) == 0", what)
 	case kinds&(schema.SetKind|schema.ArrayKind|schema.ObjectKind) == kinds:

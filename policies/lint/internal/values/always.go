@@ -11,18 +11,22 @@ import (
 	"github.com/ambit-tools/ambit/internal/rego/policydir"
 )
 
-// maxSteps bounds how far a value is followed to find out whether it is always there.
-const maxSteps = 200
+// maxSteps bounds how many terms are looked at to find out whether a value is always there.
+const maxSteps = 5000
 
 // sometimes are the built-in functions that have no answer for some operands, without an error.
 var sometimes = []string{"max", "min", "uuid.parse", "walk"}
 
 // Always says that a term has a value in every call that gets there. It is false where that is not known.
 func (a *Analysis) Always(t *ast.Term, f *Frame) bool {
-	if a.steps++; a.steps > maxSteps {
+	if a.within == 0 {
+		a.steps = maxSteps
+	}
+	if a.steps--; a.steps < 0 {
 		return false
 	}
-	defer func() { a.steps-- }()
+	a.within++
+	defer func() { a.within-- }()
 	switch v := t.Value.(type) {
 	case ast.Var:
 		return a.alwaysVar(v, f)
@@ -53,7 +57,11 @@ func (a *Analysis) alwaysVar(v ast.Var, f *Frame) bool {
 	if len(s.params[v]) > 0 {
 		return f.Args == nil || a.certain(a.Values(ast.NewTerm(v), f)) // without arguments: the caller has them
 	}
-	return len(s.locals[v]) > 0 && !slices.ContainsFunc(s.locals[v], func(d definition) bool { return d.index || d.sure == nil || !d.sure(f) })
+	by := s.locals[v]
+	if first := s.first[v]; first != nil { // what follows uses the value, or compares with it
+		by = slices.DeleteFunc(slices.Clone(by), func(d definition) bool { return d.by != first })
+	}
+	return len(by) > 0 && !slices.ContainsFunc(by, func(d definition) bool { return d.index || d.sure == nil || !d.sure(f) })
 }
 
 // certain says that whatever a function was called with is always there. A constant may have been looked up.
@@ -145,8 +153,9 @@ func (a *Analysis) anyAlways(rules []*ast.Rule, from *Frame) bool {
 		}
 	}
 	for i, r := range rules {
+		needs, ok := a.onlyNeed(r, from)
 		for _, other := range rules[i+1:] {
-			if f := NewFrame(r, nil, a.Entering(r, from), from.Depth+1); a.complements(r, other, f) {
+			if otherNeeds, otherOK := a.onlyNeed(other, from); ok && otherOK && needs.text == otherNeeds.text && needs.not != otherNeeds.not {
 				return true
 			}
 		}
@@ -161,15 +170,7 @@ func (a *Analysis) unconditional(r *ast.Rule, f *Frame) bool {
 			return false
 		}
 	}
-	return !slices.ContainsFunc(r.Body, func(e *ast.Expr) bool { return !a.assigns(e, f) }) && (r.Head.Value == nil || a.alwaysIn(r.Head.Value, f))
-}
-
-// alwaysIn is Always for a function whose arguments are there.
-func (a *Analysis) alwaysIn(t *ast.Term, f *Frame) bool {
-	if v, ok := t.Value.(ast.Var); ok && len(a.scopeOf(f.Rule).params[v]) > 0 {
-		return true
-	}
-	return a.Always(t, f)
+	return !slices.ContainsFunc(r.Body, func(e *ast.Expr) bool { return !a.assigns(e, f) }) && (r.Head.Value == nil || a.Always(r.Head.Value, f))
 }
 
 // assigns says that an expression requires nothing: it is true, or gives a variable a value that is always there.
@@ -182,80 +183,123 @@ func (a *Analysis) assigns(e *ast.Expr, f *Frame) bool {
 		return terms.Equal(ast.BooleanTerm(true))
 	case []*ast.Term:
 		if terms[0].String() == "eq" && len(terms) == 3 {
-			return a.Defines(terms[1], e, f) && a.alwaysIn(terms[2], f) || a.Defines(terms[2], e, f) && a.alwaysIn(terms[1], f)
+			return a.gives(terms[1], e, f) && a.Always(terms[2], f) || a.gives(terms[2], e, f) && a.Always(terms[1], f)
 		}
 		n := a.Arity(terms[0])
-		if n < 0 || len(terms) != n+2 || !a.Defines(terms[n+1], e, f) || slices.ContainsFunc(terms[1:n+1], func(t *ast.Term) bool { return !a.alwaysIn(t, f) }) {
-			return false
-		}
-		return functions.Builtin(terms[0].String()) != nil && !slices.Contains(sometimes, terms[0].String())
+		return n >= 0 && len(terms) == n+2 && a.gives(terms[n+1], e, f) && a.alwaysCall(terms[:n+1], f)
 	}
 	return false
 }
 
-// opposite are the comparisons that hold where others do not.
-var opposite = map[string]string{"gt": "lte", "lte": "gt", "lt": "gte", "gte": "lt", "equal": "neq", "neq": "equal", "eq": "neq"}
-
-// complements says that one of two rules holds always: each has one condition, and these are opposites of one
-// another about what is always there.
-func (a *Analysis) complements(r, other *ast.Rule, f *Frame) bool {
-	x, y := a.onlyCondition(r, f), a.onlyCondition(other, NewFrame(other, nil, f.Tools, f.Depth))
-	if x == nil || y == nil || r.Else != nil || other.Else != nil || len(r.Head.Args) != len(other.Head.Args) {
-		return false
-	}
-	for _, arg := range append(slices.Clone(r.Head.Args), other.Head.Args...) {
-		if _, isVar := arg.Value.(ast.Var); !isVar {
-			return false
-		}
-	}
-	xs, _ := x.Terms.([]*ast.Term)
-	ys, _ := y.Terms.([]*ast.Term)
-	if len(xs) != 3 || len(ys) != 3 {
-		tx, okX := x.Terms.(*ast.Term)
-		ty, okY := y.Terms.(*ast.Term)
-		return okX && okY && Written(tx, r) == Written(ty, other) && x.Negated != y.Negated
-	}
-	same := func(s, t *ast.Term) bool { return Written(s, r) == Written(t, other) }
-	if !a.alwaysIn(xs[1], f) || !a.alwaysIn(xs[2], f) || !same(xs[1], ys[1]) || !same(xs[2], ys[2]) {
-		return false
-	}
-	if x.Negated != y.Negated {
-		return xs[0].Equal(ys[0])
-	}
-	return !x.Negated && opposite[xs[0].String()] == ys[0].String()
+// gives says that a variable has no value before an expression of its body.
+func (a *Analysis) gives(t *ast.Term, e *ast.Expr, f *Frame) bool {
+	v, isVar := t.Value.(ast.Var)
+	s := a.scopeOf(f.Rule)
+	return isVar && len(s.params[v]) == 0 && s.first[v] == e
 }
 
-// onlyCondition returns the one expression of a body that requires something, nil when there are more.
-func (a *Analysis) onlyCondition(r *ast.Rule, f *Frame) (only *ast.Expr) {
+// A need is the one condition of a rule, written so that equal conditions of other rules have the same text.
+type need struct {
+	text string
+	not  bool
+}
+
+// mirrored are the comparisons as others, with the operands the other way round or negated.
+var mirrored = map[string]struct {
+	name      string
+	swap, not bool
+}{
+	"equal": {name: "eq"}, "neq": {name: "eq", not: true},
+	"gt": {name: "lt", swap: true}, "gte": {name: "lt", not: true}, "lte": {name: "lt", swap: true, not: true},
+}
+
+// onlyNeed returns the condition of a rule that has one, about values that are always there, and always has a value where
+// the condition holds.
+func (a *Analysis) onlyNeed(r *ast.Rule, from *Frame) (only need, ok bool) {
+	f := NewFrame(r, nil, a.Entering(r, from), from.Depth+1)
+	if f.Depth > MaxNested || r.Else != nil || r.Head.Value != nil && !a.Always(r.Head.Value, f) {
+		return need{}, false
+	}
+	n := 0
+	for i, arg := range r.Head.Args {
+		if _, isVar := arg.Value.(ast.Var); isVar {
+			continue
+		}
+		if !ast.IsConstant(arg.Value) {
+			return need{}, false
+		}
+		n++
+		only = needOf("eq", []string{parameter(i), arg.String()}, false)
+	}
 	for _, e := range r.Body {
 		if a.assigns(e, f) {
 			continue
 		}
-		if only != nil || len(e.With) > 0 {
-			return nil
+		if n++; n > 1 || len(e.With) > 0 {
+			return need{}, false
 		}
-		only = e
+		switch terms := e.Terms.(type) {
+		case *ast.Term:
+			only = needOf("", []string{a.Written(terms, r)}, e.Negated)
+		case []*ast.Term:
+			if len(terms) != a.Arity(terms[0])+1 || slices.ContainsFunc(terms[1:], func(t *ast.Term) bool { return !a.Always(t, f) }) {
+				return need{}, false
+			}
+			var args []string
+			for _, t := range terms[1:] {
+				args = append(args, a.Written(t, r))
+			}
+			only = needOf(terms[0].String(), args, e.Negated)
+		default:
+			return need{}, false
+		}
 	}
-	return only
+	return only, n == 1
 }
 
-// Written writes a term without the names of the variables of its rule.
-func Written(t *ast.Term, r *ast.Rule) string {
+// needOf returns the condition that a function holds, or does not hold.
+func needOf(name string, args []string, not bool) need {
+	if as, ok := mirrored[name]; ok {
+		name, not = as.name, not != as.not
+		if as.swap {
+			slices.Reverse(args)
+		}
+	}
+	if name == "eq" {
+		slices.Sort(args)
+	}
+	return need{name + "(" + strings.Join(args, ", ") + ")", not}
+}
+
+// parameter names a parameter of a function.
+func parameter(i int) string { return fmt.Sprintf("$%d", i) }
+
+// Written writes a term without the names of the variables of its rule: parameters by their position, and others by what
+// they are when the body begins to use them.
+func (a *Analysis) Written(t *ast.Term, r *ast.Rule) string {
 	text := t.String()
-	for _, e := range r.Body {
+	s := a.scopeOf(r)
+	put := func(v *ast.Term, e *ast.Expr, value string) bool {
+		name, isVar := v.Value.(ast.Var)
+		if !isVar || len(s.params[name]) > 0 || s.first[name] != e {
+			return false
+		}
+		text = strings.ReplaceAll(text, name.String(), value)
+		return true
+	}
+	for _, e := range slices.Backward(r.Body) {
 		terms, ok := e.Terms.([]*ast.Term)
-		if !ok || terms[0].String() != "eq" || e.Negated {
+		if !ok || e.Negated || len(e.With) > 0 {
 			continue
 		}
-		for i, side := range terms[1:] {
-			if v, isVar := side.Value.(ast.Var); isVar {
-				text = strings.ReplaceAll(text, v.String(), terms[2-i].String())
-				break
-			}
+		if terms[0].String() == "eq" && len(terms) == 3 {
+			_ = put(terms[1], e, terms[2].String()) || put(terms[2], e, terms[1].String())
+		} else if n := a.Arity(terms[0]); n >= 0 && len(terms) == n+2 {
+			put(terms[n+1], e, ast.Call(terms[:n+1]).String())
 		}
 	}
 	for i, arg := range r.Head.Args {
-		text = strings.ReplaceAll(text, arg.String(), fmt.Sprintf("$%d", i))
+		text = strings.ReplaceAll(text, arg.String(), parameter(i))
 	}
 	return text
 }

@@ -15,7 +15,8 @@ type Analysis struct {
 	*policydir.Bundle
 	scopes    map[*ast.Rule]*scope
 	evaluated *closedRules
-	steps     int              // of Always, one in the other
+	within    int              // calls of Always, one in the other
+	steps     int              // that are left to the outermost one
 	asked     map[ast.Var]bool // about which Always is being asked
 }
 

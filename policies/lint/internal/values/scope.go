@@ -12,6 +12,7 @@ import (
 type scope struct {
 	params map[ast.Var][]definition
 	locals map[ast.Var][]definition
+	first  map[ast.Var]*ast.Expr // of the rule's body, in the order of its evaluation, that has the variable
 }
 
 // A definition is one place where a variable gets or may get its value.
@@ -27,7 +28,7 @@ func (a *Analysis) scopeOf(r *ast.Rule) *scope {
 	if s := a.scopes[r]; s != nil {
 		return s
 	}
-	s := &scope{params: map[ast.Var][]definition{}, locals: map[ast.Var][]definition{}}
+	s := &scope{params: map[ast.Var][]definition{}, locals: map[ast.Var][]definition{}, first: map[ast.Var]*ast.Expr{}}
 	a.scopes[r] = s
 	outer := map[ast.Var]bool{}
 	for i, arg := range r.Head.Args {
@@ -40,6 +41,13 @@ func (a *Analysis) scopeOf(r *ast.Rule) *scope {
 		ast.WalkVars(arg, func(v ast.Var) bool { outer[v] = true; return false })
 	}
 	a.scopeBody(s, r.Body, outer)
+	for _, e := range r.Body {
+		for v := range varsOf(ast.NewBody(e), nil) {
+			if s.first[v] == nil {
+				s.first[v] = e
+			}
+		}
+	}
 	for _, t := range HeadTerms(r) {
 		a.scopeClosures(s, t, varsOf(r.Body, outer))
 	}
