@@ -11,6 +11,7 @@ import (
 	"github.com/ambit-tools/ambit/internal/rego/policydir"
 	"github.com/ambit-tools/ambit/policies"
 	"github.com/ambit-tools/ambit/policies/lint/internal/places"
+	"github.com/ambit-tools/ambit/policies/lint/internal/values"
 )
 
 // lintCompiled checks what only the compiled modules show.
@@ -127,22 +128,15 @@ func admits(k policydir.ValueKind, t types.Type) bool {
 	if alternatives, ok := t.(types.Any); ok {
 		return len(alternatives) == 0 || slices.ContainsFunc(alternatives, func(t types.Type) bool { return admits(k, t) })
 	}
-	switch k {
-	case policydir.KindString:
-		return types.Compare(t, types.S) == 0
-	case policydir.KindInt:
-		return types.Compare(t, types.N) == 0
-	case policydir.KindObject:
-		_, ok := t.(*types.Object)
-		return ok
-	case policydir.KindStrings:
-		switch list := t.(type) {
-		case *types.Array:
-			return list.Dynamic() == nil || admits(policydir.KindString, list.Dynamic())
-		case *types.Set:
-			return list.Of() == nil || admits(policydir.KindString, list.Of())
-		}
+	if values.KindsOfType(t)&kindsOfField(k) == 0 {
 		return false
 	}
-	return true
+	var elements types.Type
+	switch list := t.(type) {
+	case *types.Array:
+		elements = list.Dynamic()
+	case *types.Set:
+		elements = list.Of()
+	}
+	return k != policydir.KindStrings || elements == nil || admits(policydir.KindString, elements)
 }

@@ -3,7 +3,6 @@ package lint
 import (
 	"github.com/open-policy-agent/opa/v1/ast"
 
-	"github.com/ambit-tools/ambit/internal/rego/functions"
 	"github.com/ambit-tools/ambit/internal/rego/schema"
 	"github.com/ambit-tools/ambit/policies/lint/internal/values"
 )
@@ -13,7 +12,7 @@ func (l *inputLint) kindsOf(t *ast.Term) schema.Kinds { return l.kindsAt(t, 0) }
 
 func (l *inputLint) kindsAt(t *ast.Term, depth int) schema.Kinds {
 	if call, ok := t.Value.(ast.Call); ok {
-		return kindsOfCall(call)
+		return values.KindsOfResult(call[0].String())
 	}
 	if kinds := values.KindsOf(t.Value); kinds != schema.AnyKind {
 		return kinds
@@ -24,14 +23,6 @@ func (l *inputLint) kindsAt(t *ast.Term, depth int) schema.Kinds {
 	}
 	if v, ok := t.Value.(ast.Var); ok && l.locals[v] != nil && depth < values.MaxNested {
 		return l.kindsAt(l.locals[v], depth+1)
-	}
-	return schema.AnyKind
-}
-
-// kindsOfCall returns the kinds of value that a built-in function returns.
-func kindsOfCall(call ast.Call) schema.Kinds {
-	if b := functions.Builtin(call[0].String()); b != nil && b.Decl.Result() != nil {
-		return values.KindsOfType(b.Decl.Result())
 	}
 	return schema.AnyKind
 }

@@ -329,11 +329,8 @@ func (l *valueLint) possible(c values.Constant, p values.InputPart) bool {
 	}
 	allowed := l.domain(p)
 	_, never := neverOneOf(c.Term, allowed)
-	return p.At.Kinds()&kindOfConstant(c.Value) != 0 && (!never || !ast.IsScalar(c.Value))
+	return p.At.Kinds()&values.KindsOf(c.Value) != 0 && (!never || !ast.IsScalar(c.Value))
 }
-
-// kindOfConstant returns the kind of a value.
-func kindOfConstant(v ast.Value) schema.Kinds { return (&inputLint{}).kindsOf(ast.NewTerm(v)) }
 
 // domain returns the values that a part of the input can have, nil when any.
 func (l *valueLint) domain(p values.InputPart) []any {
@@ -371,7 +368,7 @@ func (l *valueLint) impossible(note *note, c values.Constant, p values.InputPart
 		note.fine = true // a table of several applications
 		return
 	}
-	if have := kindOfConstant(c.Value); p.At.Kinds()&have == 0 {
+	if have := values.KindsOf(c.Value); p.At.Kinds()&have == 0 {
 		note.wrong(at, fmt.Sprintf("%v is %v, and it is compared with %v", p.Path, p.At.Kinds(), have), compareHint(p.At.Kinds(), c.Term))
 		return
 	}

@@ -58,19 +58,9 @@ func (l *valueLint) neverMatches(name string, terms []*ast.Term, text values.Set
 	if len(text.Constants()) == len(text.Candidates()) && !slices.ContainsFunc(text.Constants(), values.Constant.IsAnswer) {
 		return // a constant: data, or what another call passes
 	}
-	calls := [][]*ast.Term{nil}
-	for _, t := range terms[1 : 1+l.Arity(terms[0])] {
-		all, ok := l.Few(l.Values(t, f))
-		if !ok || len(all)*len(calls) > values.MaxAlternatives {
-			return
-		}
-		var next [][]*ast.Term
-		for _, call := range calls {
-			for _, one := range all {
-				next = append(next, append(call[:len(call):len(call)], one))
-			}
-		}
-		calls = next
+	calls, ok := l.Combined(terms[1:1+l.Arity(terms[0])], f)
+	if !ok {
+		return
 	}
 	note := l.notes.at("match", e.Location)
 	for _, call := range calls {

@@ -72,16 +72,32 @@ func (a *Analysis) Call(name string, args []*ast.Term) (*ast.Term, error) {
 // Alternatives returns all combinations of constants that arguments can be; ok is
 // false when one of them can be anything else.
 func (a *Analysis) Alternatives(args []*ast.Term, f *Frame) (calls [][]*ast.Term, ok bool) {
+	return combine(args, func(t *ast.Term) (terms []*ast.Term, ok bool) {
+		all, ok := a.Values(t, f).AllConstants()
+		for _, c := range all {
+			terms = append(terms, c.Term)
+		}
+		return terms, ok
+	})
+}
+
+// Combined returns all combinations of what arguments can be, when each has few values.
+func (a *Analysis) Combined(args []*ast.Term, f *Frame) (calls [][]*ast.Term, ok bool) {
+	return combine(args, func(t *ast.Term) ([]*ast.Term, bool) { return a.Few(a.Values(t, f)) })
+}
+
+// combine returns all combinations of the values of arguments, unless they are too many.
+func combine(args []*ast.Term, of func(*ast.Term) ([]*ast.Term, bool)) (calls [][]*ast.Term, ok bool) {
 	calls = [][]*ast.Term{nil}
 	for _, t := range args {
-		all, ok := a.Values(t, f).AllConstants()
+		all, ok := of(t)
 		if !ok || len(all)*len(calls) > MaxAlternatives {
 			return nil, false
 		}
 		var next [][]*ast.Term
 		for _, call := range calls {
-			for _, c := range all {
-				next = append(next, append(slices.Clone(call), c.Term))
+			for _, one := range all {
+				next = append(next, append(slices.Clone(call), one))
 			}
 		}
 		calls = next

@@ -29,14 +29,18 @@ func (Made) keys(*Analysis) Set { return Anything() }
 
 // made returns what a built-in function returns by its declaration.
 func (a *Analysis) made(name string, args []*ast.Term, f *Frame) Set {
-	b := functions.Builtin(name)
-	if b == nil || b.Decl.Result() == nil || b.Relation || len(args) == 0 {
-		return Anything()
-	}
-	if kinds := KindsOfType(b.Decl.Result()); kinds != schema.AnyKind {
+	if kinds := KindsOfResult(name); kinds != schema.AnyKind && len(args) > 0 && !functions.Builtin(name).Relation {
 		return Only(Made{name, kinds, args, f})
 	}
 	return Anything()
+}
+
+// KindsOfResult returns the kinds of value that a built-in function returns; AnyKind for other functions.
+func KindsOfResult(name string) schema.Kinds {
+	if b := functions.Builtin(name); b != nil && b.Decl.Result() != nil {
+		return KindsOfType(b.Decl.Result())
+	}
+	return schema.AnyKind
 }
 
 // days and types are all that time.weekday and type_name return.
@@ -104,7 +108,7 @@ func (a *Analysis) Results(m Made) ([]*ast.Term, bool) {
 	if !IsFolded(m.Name) {
 		return nil, false
 	}
-	calls, ok := a.combined(m.args, m.frame)
+	calls, ok := a.Combined(m.args, m.frame)
 	var all []*ast.Term
 	for _, call := range calls {
 		t, err := a.Call(m.Name, call)
@@ -114,25 +118,6 @@ func (a *Analysis) Results(m Made) ([]*ast.Term, bool) {
 		all = append(all, t)
 	}
 	return all, ok
-}
-
-// combined returns all combinations of what terms can be, when each has few values.
-func (a *Analysis) combined(args []*ast.Term, f *Frame) (calls [][]*ast.Term, ok bool) {
-	calls = [][]*ast.Term{nil}
-	for _, t := range args {
-		all, ok := a.Few(a.Values(t, f))
-		if !ok || len(all)*len(calls) > MaxAlternatives {
-			return nil, false
-		}
-		var next [][]*ast.Term
-		for _, call := range calls {
-			for _, one := range all {
-				next = append(next, append(call[:len(call):len(call)], one))
-			}
-		}
-		calls = next
-	}
-	return calls, true
 }
 
 // Few returns all values that a term can have: constants, those of an enum, what a function returns.

@@ -177,8 +177,7 @@ func keepsApart(name string) bool {
 	case "count", "type_name", "sum", "product", "max", "min":
 		return false
 	}
-	b := functions.Builtin(name)
-	return !b.Relation && KindsOfType(b.Decl.Result())&schema.BooleanKind == 0 || name == "object.get"
+	return !functions.Builtin(name).Relation && KindsOfResult(name)&schema.BooleanKind == 0 || name == "object.get"
 }
 
 // admits says that a function can be called with some values: its constant
