@@ -77,7 +77,7 @@ func (c *Checked) newTotalLint(m *ast.Module, r *ast.Rule, depth int) *totalLint
 		changed = false
 		l.must = nil
 		for _, e := range r.Body {
-			if some, ok := e.Terms.(*ast.SomeDecl); l.isMade(e) || ok && len(some.Symbols) > 0 && isVar(some.Symbols[0]) {
+			if some, ok := e.Terms.(*ast.SomeDecl); l.isMade(e) || isTrue(e) || ok && len(some.Symbols) > 0 && isVar(some.Symbols[0]) {
 				continue
 			}
 			l.must = append(l.must, e)
@@ -254,7 +254,7 @@ func hasExtreme(call ast.Call) bool {
 func (l *totalLint) answers(function *ast.Term) bool {
 	name := function.String()
 	if functions.Builtin(name) != nil {
-		return !slices.Contains([]string{"max", "min", "uuid.parse", "walk"}, name)
+		return values.AlwaysAnswers(name)
 	}
 	ref, ok := function.Value.(ast.Ref)
 	return ok && l.whole(ref)
@@ -287,18 +287,32 @@ func (l *totalLint) whole(ref ast.Ref) bool {
 	return l.written(ref)
 }
 
-// written says that a reference leads into a constant, and to something there.
+// written says that a reference leads into an object or a list that a rule always has, and to something that is written there.
 func (l *totalLint) written(ref ast.Ref) bool {
 	for i := len(ref) - 1; i > 1; i-- {
 		for m, r := range l.rulesAt(ref[:i]) {
-			if r.Head.Value == nil || !ast.IsConstant(r.Head.Value.Value) || !ref[i:].IsGround() || !l.always(m, r) {
-				return false
+			there := l.always(m, r)
+			for branch := r; branch != nil; branch = branch.Else {
+				there = there && branch.Head.Value != nil && leads(branch.Head.Value, ref[i:])
 			}
-			_, err := r.Head.Value.Value.Find(ref[i:])
-			return err == nil
+			return there
 		}
 	}
 	return false
+}
+
+// leads says that a path leads to a part of what is written out.
+func leads(t *ast.Term, path ast.Ref) bool {
+	for _, index := range path {
+		collection, ok := t.Value.(interface{ Get(*ast.Term) *ast.Term })
+		if !ok || !ast.IsScalar(index.Value) {
+			return false
+		}
+		if t = collection.Get(index); t == nil {
+			return false
+		}
+	}
+	return true
 }
 
 // global returns a reference into data as it is in full.
@@ -336,9 +350,11 @@ func (l *totalLint) rulesAt(ref ast.Ref) func(func(*ast.Module, *ast.Rule) bool)
 	}
 }
 
+// isTrue says that an expression is true, as the body of a rule that is written without one.
+func isTrue(e *ast.Expr) bool { return e.Equal(ast.NewExpr(ast.BooleanTerm(true))) }
+
 // always says that a rule or a function has a value without a condition.
 func (l *totalLint) always(m *ast.Module, r *ast.Rule) bool {
-	isTrue := ast.NewExpr(ast.BooleanTerm(true))
 	for _, arg := range r.Head.Args {
 		if _, isVar := arg.Value.(ast.Var); !isVar {
 			return false
@@ -348,7 +364,7 @@ func (l *totalLint) always(m *ast.Module, r *ast.Rule) bool {
 		if l := l.newTotalLint(m, r, l.depth+1); l.partial(r.Head.Value) != nil {
 			return false
 		}
-		if !slices.ContainsFunc(r.Body, func(e *ast.Expr) bool { return !e.Equal(isTrue) }) {
+		if !slices.ContainsFunc(r.Body, func(e *ast.Expr) bool { return !isTrue(e) }) {
 			return true
 		}
 	}

@@ -17,6 +17,9 @@ const maxSteps = 5000
 // sometimes are the built-in functions that have no answer for some operands, without an error.
 var sometimes = []string{"max", "min", "uuid.parse", "walk"}
 
+// AlwaysAnswers says that a built-in function has an answer for all operands for which it does not fail.
+func AlwaysAnswers(name string) bool { return !slices.Contains(sometimes, name) }
+
 // Always says that a term has a value in every call that gets there. It is false where that is not known.
 func (a *Analysis) Always(t *ast.Term, f *Frame) bool {
 	if a.within == 0 {
@@ -129,7 +132,7 @@ func (a *Analysis) alwaysCall(call []*ast.Term, f *Frame) bool {
 	}
 	name := call[0].String()
 	if functions.Builtin(name) != nil {
-		return !slices.Contains(sometimes, name)
+		return AlwaysAnswers(name)
 	}
 	ref, ok := call[0].Value.(ast.Ref)
 	if !ok || f.Depth >= MaxNested {

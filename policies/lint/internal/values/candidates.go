@@ -217,49 +217,56 @@ type partial struct {
 	whole bool   // it is a set as a whole
 }
 
-// entries joins what f returns for the entry of every rule.
-func (p partial) entries(a *Analysis, f func(key, value *ast.Term, in *Frame) Set) (all Set) {
+// entries joins what f returns for the entry of every rule. The value is nil in a set; in an object of sets it is one of these.
+func (p partial) entries(a *Analysis, f func(key *ast.Term, value func() Set, in *Frame) Set) (all Set) {
 	if p.frame.Depth >= MaxNested {
 		return Anything()
 	}
 	for _, r := range p.rules {
 		in := NewFrame(r, nil, a.Entering(r, p.frame), p.frame.Depth+1)
 		in = in.With(a.Narrowed(r.Body, in))
-		key := r.Head.Key
-		if ref := r.Head.Ref(); key == nil && len(ref) == 2 {
+		key, ref, isSet := r.Head.Key, r.Head.Ref(), r.Head.RuleKind() == ast.MultiValue
+		if !p.whole && len(ref) == 2 {
 			key = ref[1]
 		}
-		if key == nil || r.Else != nil {
+		if key == nil || r.Else != nil || !p.whole && len(ref) > 2 {
 			return Anything()
 		}
-		all = all.and(f(key, r.Head.Value, in))
+		var value func() Set
+		switch {
+		case !p.whole && isSet:
+			value = func() Set { return Only(partial{[]*ast.Rule{r}, p.frame, true}) }
+		case r.Head.Value != nil:
+			value = func() Set { return a.Values(r.Head.Value, in) }
+		}
+		all = all.and(f(key, value, in))
 	}
 	return all
 }
 
 func (p partial) member(a *Analysis, index *ast.Term) Set {
-	return p.entries(a, func(key, value *ast.Term, in *Frame) Set {
+	return p.entries(a, func(key *ast.Term, value func() Set, _ *Frame) Set {
 		switch {
 		case ast.IsConstant(key.Value) && !key.Equal(index):
 			return Set{}
 		case value == nil:
 			return Only(Constant{Term: index})
 		}
-		return a.Values(value, in)
+		return value()
 	})
 }
 
 func (p partial) elements(a *Analysis) Set {
-	return p.entries(a, func(key, value *ast.Term, in *Frame) Set {
+	return p.entries(a, func(key *ast.Term, value func() Set, in *Frame) Set {
 		if value == nil {
 			return a.Values(key, in)
 		}
-		return a.Values(value, in)
+		return value()
 	})
 }
 
 func (p partial) keys(a *Analysis) Set {
-	return p.entries(a, func(key, value *ast.Term, in *Frame) Set {
+	return p.entries(a, func(key *ast.Term, value func() Set, in *Frame) Set {
 		if value == nil {
 			return a.Values(key, in)
 		}
