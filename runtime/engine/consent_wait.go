@@ -44,7 +44,7 @@ func (s *Session) endMoot(run string) {
 	moot, why := s.memory.Moot(run)
 	s.mu.Unlock()
 	for _, c := range moot {
-		if c.declarationChanged && why.Primary().Reason == rules.ReasonExiting {
+		if c.declarationChanged && why.Primary().Reason == rules.ReasonExiting || c.tool != nil && c.tool.Recorded {
 			continue
 		}
 		e := denied(runtime.Outcome{})

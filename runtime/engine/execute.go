@@ -166,7 +166,7 @@ func (t *Turn) newCall(ctx context.Context, in runtime.Call) *call {
 	}
 	run := t.run
 	in.ID, in.Principal = wording.ValidUTF8(in.ID), wording.ValidUTF8(in.Principal)
-	tool := t.run.session.exec.lookup(in.Tool)
+	tool := t.run.session.exec.toolOf(ctx, in.ID, t.run.session.exec.lookup(in.Tool))
 	var notes []string
 	if tool == nil {
 		in.Tool = wording.Cut(wording.ValidUTF8(in.Tool), wording.MaxName)

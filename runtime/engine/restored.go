@@ -51,7 +51,7 @@ func (s *Session) callOf(p *runNode, r *history.Call, rec *callRecord) *call {
 	if r.Attempts > 0 {
 		c.progress.Scope.Begin(c.workCtx, time.Time{})
 	}
-	c.tool = e.lookup(r.Tool)
+	c.tool = e.toolOf(ctx, r.ID, e.lookup(r.Tool))
 	c.place = e.capacity.Place(c.tool)
 	if c.tool != nil {
 		c.notes = c.tool.Spec.Migration(r.Tool)

@@ -23,7 +23,7 @@ func (c *call) tryFillRulesCall(rc *rules.Call, args wire.Value) (ok bool) {
 // fillRulesCall sets rc to what the rules need to know of the call. args are the arguments that the
 // handler would get. It returns the digest that the idempotency key is derived from.
 func (c *work) fillRulesCall(rc *rules.Call, args wire.Value) (effect rules.Digest, err error) {
-	*rc = rules.Call{ID: c.id, Run: c.run.id, Agent: c.run.by.Agent, Principal: c.run.by.Principal, Tool: c.record.Tool}
+	*rc = rules.Call{ID: c.id, Run: c.run.id, Agent: c.run.by.Agent, Principal: c.run.by.Principal, Tool: c.record.Tool, Recorded: c.tool.Recorded}
 	wants := &c.exec.wants[c.tool.Index]
 	ruleinput.Operation(rc, wants, args)
 	return ruleinput.Digests(rc, c.tool.Spec, wants, args, c.exec.inputs)

@@ -2,9 +2,11 @@ package engine
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 
 	"github.com/ambit-tools/ambit/runtime/internal/simhooks"
+	"github.com/ambit-tools/ambit/runtime/internal/tools"
 	"github.com/ambit-tools/ambit/runtime/internal/wording"
 )
 
@@ -36,4 +38,19 @@ func (e *Executor) simulate(r *simhooks.Hooks) {
 	if r.Evaluations > 0 {
 		e.evaluations.SetPlaces(r.Evaluations)
 	}
+}
+
+// toolOf returns the tool of a call that is made with ctx: in a replay, of a call that is made again as it was recorded, one with
+// the consent that was required then.
+func (e *Executor) toolOf(ctx context.Context, callID string, t *tools.Tool) *tools.Tool {
+	if t == nil || !e.sched.Counts() {
+		return t
+	}
+	declared, yes := simhooks.Recorded(ctx, callID)
+	if !yes {
+		return t
+	}
+	spec, own := *t.Spec, *t
+	spec.Consent, own.Spec, own.Recorded = declared, &spec, true
+	return &own
 }

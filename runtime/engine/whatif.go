@@ -8,6 +8,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime/internal/decision"
 	"github.com/ambit-tools/ambit/runtime/internal/outcomes"
 	"github.com/ambit-tools/ambit/runtime/internal/refusal"
+	"github.com/ambit-tools/ambit/runtime/internal/simhooks"
 	"github.com/ambit-tools/ambit/runtime/internal/tools"
 )
 
@@ -25,7 +26,9 @@ func (t *Turn) WhatIf(ctx context.Context, in runtime.Call) Verdict {
 	}
 	defer t.run.session.place.Leave()
 	c.dry = true
-	if refused := c.place.Enter(c.record.Tool); refused != nil {
+	if t.run.session.exec.sched.Counts() && simhooks.InFlight(ctx) {
+		c.place.Reenter()
+	} else if refused := c.place.Enter(c.record.Tool); refused != nil {
 		s := t.run.session
 		s.mu.Lock()
 		defer s.mu.Unlock()

@@ -113,6 +113,7 @@ func TestChangedRulesDivergeWhereTheyWould(t *testing.T) {
 			j := played(t, seed, parse(t, was), runtime.PolicyFunc(judge), true)
 			report, err := replay.Run(t.Context(), j, candidate(is, t))
 			require.NoError(t, err)
+			alone := eachByItself(t, j, candidate(is, t))
 			list, _ := facts(t, j)
 			_, direct := facts(t, played(t, seed, parse(t, is), runtime.PolicyFunc(judge), true))
 			want := first(list, direct)
@@ -126,9 +127,35 @@ func TestChangedRulesDivergeWhereTheyWould(t *testing.T) {
 			diverged[d.Class]++
 			require.Equal(t, []any{want.run, want.call, want.seq}, []any{report.Runs[i].Run, d.Call, d.Seq}, "%+v is %v", want, direct[want.call])
 			says(t, d, direct[want.call])
+			if !judgedAgain(list, d) {
+				same := *alone.Runs[i].Divergence
+				if same.Candidate.Decision == replay.Runs {
+					same.Candidate.Outcome = d.Candidate.Outcome // here it may wait for a slot
+				}
+				require.Equal(t, *d, same, "up to there the state is the recorded one")
+			}
 		})
 	}
 	t.Log(diverged)
+}
+
+// eachByItself replays a recording and judges each call by itself: all of them are judged.
+func eachByItself(t *testing.T, j *store, c *replay.Candidate) *replay.Report {
+	t.Helper()
+	c.Each = true
+	report, err := replay.Run(t.Context(), j, c)
+	require.NoError(t, err)
+	for _, r := range report.Runs {
+		require.Empty(t, r.NotReplayable)
+		require.Zero(t, r.After)
+		require.Empty(t, r.AfterRun)
+	}
+	return report
+}
+
+// judgedAgain reports whether a divergence is that of a call which had been asked about before.
+func judgedAgain(list []fact, d *replay.Divergence) bool {
+	return slices.ContainsFunc(list, func(f fact) bool { return f.call == d.Call && f.seq < d.Seq && strings.HasPrefix(f.what, "asked") })
 }
 
 // says requires that a candidate's verdict is among what came of the call directly.

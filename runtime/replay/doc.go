@@ -52,6 +52,18 @@
 // and grants, but does not judge it (RunReport.After). Another run of the session is
 // judged, and its report says that one had diverged before (RunReport.AfterRun).
 //
+// # Each call by itself
+//
+// With Candidate.Each a difference ends no comparison. Each call is let do what it did, and the candidate is asked about it
+// beside that (engine.Turn.WhatIf): on the state that the recording has made before it. So a call that the candidate denies still counts
+// for the rules of later ones, and one that it newly allows does not. RunReport.Divergence is the first difference,
+// RunReport.Further the others. An approved call is not judged again, nor is an edit. A call of a tool that the candidate does not
+// have is not made: the calls after it are judged without it.
+//
+// Calls from before Candidate.Since are let do what they did in the same way, and are neither judged nor counted.
+//
+// # Calls without a result
+//
 // A call that the candidate lets run and that did not run when it was recorded has
 // no recorded result. It fails, so that a success that was not recorded does not
 // satisfy the rules of other calls.

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"time"
 
 	"github.com/ambit-tools/ambit/dsl"
 	"github.com/ambit-tools/ambit/runtime"
@@ -37,12 +38,13 @@ type Differing struct {
 // deterministic: of calls with the same arguments by the same principal, of one declaration of
 // the tool. The state counts as equal where one process has made both calls and no call of a tool
 // that is not read-only ran, or was undone, from the start of the first to the end of the second.
-// What changes a state without a call is not recorded.
-func CompareOutputs(ctx context.Context, src Source, declaration *dsl.File) (*Outputs, error) {
+// What changes a state without a call is not recorded. Calls that were made before since are not counted: later ones are compared with
+// them; zero: all are counted.
+func CompareOutputs(ctx context.Context, src Source, declaration *dsl.File, since time.Time) (*Outputs, error) {
 	if declaration == nil {
 		return nil, errors.New("outputs are compared of the tools of a declaration: name one")
 	}
-	o := &outputs{tools: map[string]*dsl.Tool{}, calls: map[journal.CallKey]*result{}, latest: map[string]*result{}}
+	o := &outputs{since: since, tools: map[string]*dsl.Tool{}, calls: map[journal.CallKey]*result{}, latest: map[string]*result{}}
 	for _, t := range declaration.Tools {
 		for _, name := range append([]string{t.Name}, t.RenamedFrom...) {
 			o.tools[name] = t
@@ -69,6 +71,7 @@ func CompareOutputs(ctx context.Context, src Source, declaration *dsl.File) (*Ou
 }
 
 type outputs struct {
+	since   time.Time
 	tools   map[string]*dsl.Tool
 	calls   map[journal.CallKey]*result // that have no outcome so far, or may still change something
 	latest  map[string]*result          // by tool and input
@@ -81,6 +84,7 @@ type outputs struct {
 type result struct {
 	Differing
 	tool             *dsl.Tool // nil: it is not in the declaration
+	early            bool      // it was made before those that are counted
 	pin, principal   string
 	args             []byte // nil: they are not recorded
 	state            int    // when it started
@@ -109,7 +113,7 @@ func (o *outputs) add(e *journal.Entry) error {
 	case r.Call != "" && r.Mark == journal.MarkOpened: // also of a call whose id is that of one that was forgotten
 		o.calls[key] = &result{
 			Differing: Differing{Session: r.Session, Run: r.Run, Call: r.Call, Tool: r.Tool},
-			tool:      o.tools[r.Tool], pin: r.Pin, principal: r.Principal,
+			tool:      o.tools[r.Tool], pin: r.Pin, principal: r.Principal, early: r.At.Before(o.since),
 		}
 	case c == nil:
 	case r.Kind == runtime.EventValidated.String():
@@ -169,7 +173,9 @@ func (o *outputs) ended(c *result, r *journal.Record, private bool) error {
 	if out.Kind != runtime.Completed || c.tool == nil || !c.tool.Deterministic {
 		return nil
 	}
-	o.found.Calls++
+	if !c.early {
+		o.found.Calls++
+	}
 	c.output = known(r.Output, private)
 	if r.Artifact != nil {
 		c.artifact = r.Artifact.SHA256
@@ -178,7 +184,7 @@ func (o *outputs) ended(c *result, r *journal.Record, private bool) error {
 		return nil
 	}
 	of := fmt.Sprintf("%q %q %q %s", c.tool.Name, c.pin, c.principal, c.args)
-	if was := o.latest[of]; was != nil && was.state == c.state {
+	if was := o.latest[of]; was != nil && was.state == c.state && !c.early {
 		o.found.Compared++
 		if was.artifact != c.artifact || c.artifact == "" && !sameJSON(was.output, c.output) {
 			c.EarlierSession, c.EarlierCall = was.Session, was.Call

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -102,7 +103,7 @@ func TestCompareOutputs(t *testing.T) {
 	}
 	long := append(append(begins("w1", `{}`), one...), other...)
 	assert.Zero(t, compared(t, long).Compared, "a write runs all the time")
-	_, err := replay.CompareOutputs(context.Background(), lines(t), nil)
+	_, err := replay.CompareOutputs(context.Background(), lines(t), nil, time.Time{})
 	assert.Error(t, err)
 }
 
@@ -112,7 +113,7 @@ func compared(t *testing.T, first []string, rest ...[]string) *replay.Outputs {
 	for _, r := range rest {
 		all = append(all, r...)
 	}
-	got, err := replay.CompareOutputs(t.Context(), lines(t, all...), parse(t, deterministic))
+	got, err := replay.CompareOutputs(t.Context(), lines(t, all...), parse(t, deterministic), time.Time{})
 	require.NoError(t, err)
 	return got
 }

@@ -45,9 +45,11 @@ func Run(ctx context.Context, src Source, c *Candidate) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	reports := make([]*RunReport, len(rec.runs))
-	for i, r := range rec.runs {
-		reports[i] = r.report()
+	reports := make([]*RunReport, 0, len(rec.runs))
+	for _, r := range rec.runs {
+		if one := sim.report(r); one != nil {
+			reports = append(reports, one)
+		}
 	}
 	return newReport(reports), nil
 }
@@ -148,9 +150,9 @@ func (sim *simulation) playCall(ctx context.Context, s *step) error {
 		if err := sim.invoke(ctx, c); err != nil {
 			return err
 		}
-		return sim.judgeRepeat(c)
+		return sim.judgeRepeat(ctx, c)
 	case runtime.EventApprovalRequested.String(), runtime.EventAuthorized.String():
-		return sim.decide(s)
+		return sim.decide(ctx, s)
 	case runtime.EventStarted.String():
 		sim.open(c.play.begins)
 	case runtime.EventRetrying.String():
@@ -253,7 +255,10 @@ func (sim *simulation) invoke(ctx context.Context, c *call) error {
 	turn := sim.turnOf(c)
 	callCtx, cancel := context.WithCancel(sim.contextOf(c.key.Session, c.key.Call))
 	p.cancel = cancel
-	in := runtime.Call{ID: c.key.Call, Tool: c.tool, Input: c.input(), Metadata: c.metadata, Principal: c.principal}
+	in := c.request(c.args)
+	if c.repeated && c.rewritten != nil {
+		in = c.request(c.rewritten)
+	}
 	_, err := sim.exec.Begin(func() {
 		if c.triggered {
 			_, _ = turn.StartCall(in)
@@ -264,11 +269,16 @@ func (sim *simulation) invoke(ctx context.Context, c *call) error {
 	return err
 }
 
-// input is what the model sent.
-func (c *call) input() []byte {
-	trimmed := bytes.TrimSpace(c.args)
+// request is what the model sent, with some arguments.
+func (c *call) request(args []byte) runtime.Call {
+	return runtime.Call{ID: c.key.Call, Tool: c.tool, Input: c.input(args), Metadata: c.metadata, Principal: c.principal}
+}
+
+// input is the input of the call with some arguments.
+func (c *call) input(args []byte) []byte {
+	trimmed := bytes.TrimSpace(args)
 	if !c.heartbeat || len(trimmed) == 0 || trimmed[0] != '{' {
-		return c.args
+		return args
 	}
 	member := `{"request_heartbeat":true`
 	if rest := bytes.TrimSpace(trimmed[1:]); len(rest) > 0 && rest[0] != '}' {

@@ -164,6 +164,16 @@ func replaysTheSame(t *testing.T, text string, j *store) {
 		}
 	}
 	require.Equal(t, report.Summary.Calls, report.Summary.Unchanged+report.Summary.NotReplayable)
+
+	each := candidate(text, t)
+	each.Each = true
+	alone, err := replay.Run(t.Context(), j, each)
+	require.NoError(t, err)
+	for i, r := range alone.Runs {
+		if !assert.Equal(t, report.Runs[i], r, "each call by itself") {
+			dump(t, text, j, r)
+		}
+	}
 }
 
 // TestEqualCallsNeverDiverge replays recordings of equal calls: each waits until the first has begun, which may end before the

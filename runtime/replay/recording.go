@@ -42,7 +42,9 @@ type run struct {
 	calls  []*call // in the order in which they were made
 	closed bool    // as far as it was played
 	stop   string  // why no call of it can be compared any more
+	began  time.Time
 	found  *Divergence
+	later  []*Divergence // of a replay that judges each call by itself
 
 	otherwise []*Divergence      // that end no comparison
 	closing   []*call            // ended by a close of it, or of a sub-agent, that is not recorded so far
@@ -61,6 +63,7 @@ type call struct {
 	run              *run
 	tool             string
 	agent, principal string
+	made             time.Time
 	turnEnds         time.Time
 	turnCap          time.Duration
 	patience         time.Duration
@@ -68,11 +71,13 @@ type call struct {
 
 	validated    bool
 	args         []byte
-	erased       bool // values of args are not in the recording
+	erased       bool   // values of args are not in the recording
+	rewritten    []byte // args as the recorded policy made them; nil: as they are
 	heartbeat    bool
 	question     *consent.Request // that was put to people; nil: none was
 	admitted     bool
 	started      bool
+	startedAt    time.Time
 	retried      int      // after how many attempts another one was announced; 0: none was
 	between      bool     // it ended between two attempts
 	orphaned     bool     // its process ended while the handler ran
@@ -92,8 +97,13 @@ type call struct {
 
 	skip    string // why it is not made
 	carried bool   // it is made, and decided as it was: its arguments are not known
-	fate    fate
-	play    played
+
+	repeated bool // it is let do what it did, whatever the candidate decides
+	early    bool // it was made before the calls that are judged
+	judged   bool // of a repeated call: the candidate was asked
+
+	fate fate
+	play played
 }
 
 // An outcome is what a record says of one.
@@ -185,7 +195,7 @@ func (rec *recording) add(e *journal.Entry) error {
 		}
 	}
 	if r.Kind == journal.KindRunStarted {
-		rec.latest[at] = &run{key: at}
+		rec.latest[at] = &run{key: at, began: r.At}
 		rec.runs = append(rec.runs, rec.latest[at])
 	}
 	s.run = rec.latest[at]
@@ -235,17 +245,17 @@ func (rec *recording) callOf(r *journal.Record, in *run, private bool) (*call, e
 	}
 	switch {
 	case c != nil && c.outcome != nil && opened && in != nil:
-		c = &call{key: key, run: in, tool: r.Tool, skip: "its id was that of a call that had been forgotten, and which a replay still knows"}
+		c = &call{key: key, run: in, tool: r.Tool, made: r.At, skip: "its id was that of a call that had been forgotten, and which a replay still knows"}
 		rec.again[key] = c
 		in.calls = append(in.calls, c)
 		return c, nil
 	case c == nil && opened:
 		c = &call{
-			key: key, run: in, tool: r.Tool, agent: r.Agent, principal: r.Principal, turnEnds: r.TurnEnds, turnCap: r.TurnCap, patience: r.Patience, metadata: r.Metadata,
+			key: key, run: in, tool: r.Tool, agent: r.Agent, principal: r.Principal, made: r.At, turnEnds: r.TurnEnds, turnCap: r.TurnCap, patience: r.Patience, metadata: r.Metadata,
 			triggered: r.Triggered, capabilities: r.Granted,
 		}
 		if in == nil {
-			in = &run{key: runKey{r.Session, r.Run}, stop: "the recording does not have its beginning"}
+			in = &run{key: runKey{r.Session, r.Run}, began: r.At, stop: "the recording does not have its beginning"}
 			c.run, rec.latest[in.key] = in, in
 			rec.runs = append(rec.runs, in)
 		}
@@ -255,7 +265,7 @@ func (rec *recording) callOf(r *journal.Record, in *run, private bool) (*call, e
 	case c == nil: // its beginning is not in the recording
 		return nil, nil
 	case r.Kind == runtime.EventInvoked.String():
-		in.calls = append(in.calls, &call{key: key, run: in, tool: r.Tool, skip: "its id was that of another call, and its input is not recorded"})
+		in.calls = append(in.calls, &call{key: key, run: in, tool: r.Tool, made: r.At, skip: "its id was that of another call, and its input is not recorded"})
 		return nil, nil
 	case r.Kind == runtime.EventDenied.String() && r.Mark == journal.MarkNone:
 		return nil, nil
@@ -285,14 +295,21 @@ func (c *call) add(rec *recording, r *journal.Record, private bool) error {
 		}
 	case runtime.EventApprovalRequested.String():
 		c.admitted = true
+		c.rewrite(r, private)
 		rec.requests[r.Request] = c
 		if c.question = rec.asked[r.Request]; c.question == nil {
 			c.question = &consent.Request{}
 		}
 	case runtime.EventAuthorized.String():
+		if !c.admitted {
+			c.rewrite(r, private)
+		}
 		c.admitted = true
 	case runtime.EventStarted.String():
 		c.started = true
+		if c.startedAt.IsZero() {
+			c.startedAt = r.At
+		}
 	case runtime.EventRetrying.String():
 		c.retried = r.Attempt
 	case journal.KindCommitting:
@@ -313,6 +330,13 @@ func (c *call) add(rec *recording, r *journal.Record, private bool) error {
 		c.run.closing = append(c.run.closing, c)
 	}
 	return nil
+}
+
+// rewrite notes the arguments that the recorded policy has put in place of those that were given.
+func (c *call) rewrite(r *journal.Record, private bool) {
+	if p := r.Final; p != nil && (p.Secrets == 0 || private) {
+		c.rewritten = p.Value
+	}
 }
 
 // noteBlock notes which call has blocked the tool of another one. The call has

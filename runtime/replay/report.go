@@ -21,7 +21,10 @@ type RunReport struct {
 	NotReplayable []NotReplayable `json:"not_replayable,omitempty"`
 	Divergence    *Divergence     `json:"divergence,omitempty"` // the first one; nil: there is none
 
-	// Otherwise are the calls before the divergence that the candidate denies, or asks about, as was recorded, for
+	// Further are the other calls that the candidate decides otherwise, when each call is judged by itself (Candidate.Each).
+	Further []*Divergence `json:"further,omitempty"`
+
+	// Otherwise are the calls that are judged and that the candidate denies, or asks about, as was recorded, for
 	// other reasons or by other rules. They end no comparison: their runs would have gone the same way.
 	Otherwise []*Divergence `json:"otherwise,omitempty"`
 
@@ -48,7 +51,7 @@ type NotReplayable struct {
 	Why  string `json:"why"`
 }
 
-// A Summary counts runs, calls, and the first divergences of runs by their class. Otherwise also counts the calls of
+// A Summary counts runs, calls, and the divergences of runs by their class. Otherwise also counts the calls of
 // RunReport.Otherwise.
 type Summary struct {
 	Runs          int `json:"runs"`
@@ -88,6 +91,9 @@ func newReport(runs []*RunReport) *Report {
 		}
 		s.Diverged++
 		*s.of(one.Divergence.Class)++
+		for _, d := range one.Further {
+			*s.of(d.Class)++
+		}
 	}
 	return r
 }
@@ -117,10 +123,14 @@ const (
 	fateDiverged
 )
 
-// report says what came of the run.
-func (r *run) report() *RunReport {
-	out := &RunReport{Session: r.key.session, Run: r.key.run, Calls: len(r.calls), Divergence: r.found, Otherwise: r.otherwise, AfterRun: r.after}
+// report says what came of a run; nil: nothing of it was judged, because all of it is earlier.
+func (sim *simulation) report(r *run) *RunReport {
+	out := &RunReport{Session: r.key.session, Run: r.key.run, Divergence: r.found, Further: r.later, Otherwise: r.otherwise, AfterRun: r.after}
 	for _, c := range r.calls {
+		if c.early {
+			continue
+		}
+		out.Calls++
 		why := c.skip
 		switch {
 		case why != "":
@@ -131,13 +141,16 @@ func (r *run) report() *RunReport {
 			continue
 		case c.fate == fateOtherwise, c.fate == fateDiverged:
 			continue
-		case r.found != nil:
+		case r.found != nil && !sim.each:
 			out.After++
 			continue
 		default:
 			why = cmp.Or(r.stop, "the recording ends before it was decided")
 		}
 		out.NotReplayable = append(out.NotReplayable, NotReplayable{c.key.Call, c.tool, why})
+	}
+	if out.Calls == 0 && out.Divergence == nil && r.began.Before(sim.since) {
+		return nil
 	}
 	return out
 }

@@ -90,7 +90,9 @@ func (sim *simulation) beginProcess(ctx context.Context, settings *journal.Setti
 func (sim *simulation) contextOf(session, id string) context.Context {
 	c := sim.rec.calls[journal.CallKey{Session: session, Call: id}]
 	ctx := context.WithValue(context.Background(), callKey{}, c)
-	return simhooks.With(ctx, &simhooks.Hooks{Deadline: func(string) (time.Duration, bool) { return sim.deadline(c) }})
+	return simhooks.With(ctx, &simhooks.Hooks{
+		Deadline: func(string) (time.Duration, bool) { return sim.deadline(c) }, Recorded: func(string) (*runtime.Consent, bool) { return c.recorded() },
+	})
 }
 
 // restart kills the process that made the records so far, and starts another one that

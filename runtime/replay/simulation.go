@@ -20,6 +20,11 @@ type Candidate struct {
 	Declaration *dsl.File
 	// Policy makes the policy; nil: everything is allowed that the rules allow.
 	Policy func(*runtime.Registry) (runtime.Policy, error)
+
+	// Each judges each call by itself, on the state that the recording has made before it, and goes on after a difference.
+	Each bool
+	// Since is the time before which calls are let do what they did, and not judged. The zero value judges all.
+	Since time.Time
 }
 
 // A simulation is a recording that is being run.
@@ -28,7 +33,10 @@ type simulation struct {
 	clock     *simulated.Clock
 	reg       *runtime.Registry
 	policy    runtime.Policy
-	patient   map[string]bool         // the tools that run again after a timeout
+	patient   map[string]bool // the tools that run again after a timeout
+	inputs    map[string]*dynamic.Type
+	each      bool
+	since     time.Time
 	journal   *journal.Memory         // what the replay has recorded
 	artifacts runtime.MemoryArtifacts // of all processes
 
@@ -67,7 +75,7 @@ type turnKey struct {
 
 func newSimulation(rec *recording, c *Candidate) (*simulation, error) {
 	sim := &simulation{
-		rec: rec, clock: simulated.NewClock(), patient: map[string]bool{}, journal: &journal.Memory{},
+		rec: rec, clock: simulated.NewClock(), each: c.Each, since: c.Since, patient: map[string]bool{}, inputs: map[string]*dynamic.Type{}, journal: &journal.Memory{},
 		configs: map[string]engine.SessionConfig{}, sessions: map[string]*engine.Session{}, runs: map[*run]*engine.Run{},
 		agents: map[agentKey]*engine.Run{}, turns: map[turnKey]*engine.Turn{}, voted: map[string]int{}, barred: map[string]bool{}, diverged: map[string]*run{},
 	}
@@ -75,6 +83,12 @@ func newSimulation(rec *recording, c *Candidate) (*simulation, error) {
 		sim.clock = simulated.ClockAt(rec.steps[0].r.At)
 	}
 	sim.transactional.sim, sim.uncertain.sim = sim, sim
+	for _, run := range rec.runs {
+		for _, one := range run.calls {
+			one.early = one.made.Before(c.Since)
+			one.repeated = c.Each || one.early
+		}
+	}
 	var err error
 	if sim.reg, err = sim.registry(c.Declaration); err != nil {
 		return nil, err
@@ -108,8 +122,9 @@ func (sim *simulation) registry(file *dsl.File) (*runtime.Registry, error) {
 			sim.patient[spec.Name] = spec.Retry.OnTimeout
 			spec.Retry = &once
 		}
+		sim.inputs[spec.Name] = t.Input
 		opts := append(t.StandIn(), runtime.WithDynamicUndo(t.State, t.Output, prepare, undo), runtime.WithDynamicPreview(preview))
-		tools[i] = runtime.NewDynamicTool(&spec, t.Input, sim.handle, opts...)
+		tools[i] = runtime.NewDynamicTool(&spec, sim.codec(t.Input), sim.handle, opts...)
 	}
 	return runtime.NewRegistry(tools...)
 }

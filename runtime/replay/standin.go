@@ -46,25 +46,59 @@ type waiting struct {
 
 // Decide implements runtime.Policy.
 func (p *waiting) Decide(ctx context.Context, in *runtime.PolicyInput) (runtime.Decision, error) {
-	c := callOf(ctx)
-	if c == nil || in.Undo { // the evaluation is for an edit or an undo
+	c, as := callOf(ctx), purposeOf(ctx)
+	switch {
+	case as == repeating:
+		return c.asItWas(), nil
+	case c == nil, as == judging, in.Undo: // without a call the evaluation is for an edit
 		return p.policy.Decide(ctx, in)
 	}
 	p.sim.mu.Lock()
 	g := c.play.decided
 	p.sim.mu.Unlock()
 	p.sim.wait(g)
-	if c.carried {
+	if c.carried || c.repeated {
 		return c.asItWas(), nil
 	}
 	return p.policy.Decide(ctx, in)
 }
 
-// asItWas returns the decision about a call whose arguments are not known: what
-// the recording says of it.
+// A purpose says what a context of a call is for, where it is not the call itself.
+type purpose uint8
+
+const (
+	calling   purpose = iota
+	judging           // the candidate decides, and nothing waits
+	repeating         // what was recorded is done, whatever the candidate says
+)
+
+type purposeKey struct{}
+
+func purposeOf(ctx context.Context) purpose {
+	p, _ := ctx.Value(purposeKey{}).(purpose)
+	return p
+}
+
+// with returns a context for a purpose that concerns the call.
+func (c *call) with(ctx context.Context, as purpose) context.Context {
+	return context.WithValue(context.WithValue(ctx, callKey{}, c), purposeKey{}, as)
+}
+
+// asItWas returns the decision about a call that is decided as the recording says.
 func (c *call) asItWas() runtime.Decision {
-	if c.question == nil {
+	switch {
+	case c.repeated && !c.admitted:
+		return runtime.Decision{} // a denial
+	case c.question == nil:
 		return runtime.Decision{Effect: runtime.EffectAllow}
+	case c.repeated:
+		d := runtime.Decision{Effect: runtime.EffectAsk}
+		for _, r := range c.question.Reasons {
+			d.Asks = append(d.Asks, runtime.Ask{
+				ID: r.Code, Message: r.Message, Approvers: r.Approvers, Quorum: r.Quorum, MaxCover: r.MaxCover, At: r.At, Bound: wire.Raw(r.Bound),
+			})
+		}
+		return d
 	}
 	need := c.question.Requirement
 	return runtime.Decision{Effect: runtime.EffectAsk, Asks: []runtime.Ask{{
@@ -80,7 +114,7 @@ const grace = 5 * time.Second
 func (sim *simulation) deadline(c *call) (time.Duration, bool) {
 	sim.wait(c.play.begins)
 	if c.outcome == nil || !c.started {
-		return 0, false
+		return policyTimeout, c.repeated
 	}
 	left := c.ended.Sub(sim.clock.Now())
 	tool, _, known := sim.reg.Lookup(c.tool)
@@ -88,6 +122,8 @@ func (sim *simulation) deadline(c *call) (time.Duration, bool) {
 	case c.outcome.Kind == runtime.TimedOut:
 		return max(left, 0), true
 	case c.retried > 0, c.orphaned, c.outcome.Kind == runtime.Unknown: // it had a deadline per attempt, or its process ended before
+		return left + time.Hour, true
+	case c.repeated:
 		return left + time.Hour, true
 	case known && sim.patient[c.tool]:
 		return cmp.Or(tool.Spec().Deadline, runtime.DefaultDeadline) + grace, true

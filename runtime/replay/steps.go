@@ -10,29 +10,39 @@ import (
 )
 
 // decide lets the policy of a call answer, and compares what comes of it.
-func (sim *simulation) decide(s *step) error {
+func (sim *simulation) decide(ctx context.Context, s *step) error {
 	c := s.call
-	sim.open(c.play.decided)
-	if err := sim.clock.Rest(); err != nil {
-		return err
-	}
 	var recorded *Verdict
-	if s.r.Kind == runtime.EventApprovalRequested.String() {
-		sim.mu.Lock()
-		c.play.decided = newGate() // it is judged once more when it was approved
-		sim.mu.Unlock()
+	asked := s.r.Kind == runtime.EventApprovalRequested.String()
+	if asked {
 		recorded = asks(c.question.Rules())
 	} else {
 		recorded = c.verdict()
 		recorded.Decision = Runs
 	}
-	now := sim.now(c)
-	if recorded.Decision == Runs && sim.saw(c, runtime.EventAuthorized) { // how it ends is not known yet
-		now = recorded
+	if c.repeated {
+		if err := sim.judge(ctx, s, recorded); err != nil {
+			return err
+		}
 	}
-	sim.compare(s, recorded, now)
+	sim.open(c.play.decided)
+	if err := sim.clock.Rest(); err != nil {
+		return err
+	}
+	if asked {
+		sim.mu.Lock()
+		c.play.decided = newGate() // it is judged once more when it was approved
+		sim.mu.Unlock()
+	}
+	if !c.repeated {
+		now := sim.now(c)
+		if recorded.Decision == Runs && sim.saw(c, runtime.EventAuthorized) { // how it ends is not known yet
+			now = recorded
+		}
+		sim.compare(s, recorded, now)
+	}
 	for _, d := range c.repeats {
-		if err := sim.judgeRepeat(d); err != nil {
+		if err := sim.judgeRepeat(ctx, d); err != nil {
 			return err
 		}
 	}
@@ -41,9 +51,14 @@ func (sim *simulation) decide(s *step) error {
 
 // judgeRepeat lets the policy of a call answer that is recorded as the duplicate of one that is admitted and has not begun: it waited
 // for that, and what happened meanwhile was not asked (SEMANTICS 4.8.11).
-func (sim *simulation) judgeRepeat(c *call) error {
+func (sim *simulation) judgeRepeat(ctx context.Context, c *call) error {
 	if c.of == nil || c.play.cancel == nil || !sim.saw(c.of, runtime.EventAuthorized) || sim.saw(c.of, runtime.EventStarted) {
 		return nil
+	}
+	if c.repeated {
+		if err := sim.judge(ctx, sim.rec.endOf(c), c.verdict()); err != nil {
+			return err
+		}
 	}
 	sim.open(c.play.decided)
 	return sim.clock.Rest()
@@ -78,7 +93,11 @@ func (sim *simulation) answer(s *step) error {
 	if r.Final != nil {
 		a.Edit = r.Final.Value
 	}
-	_, err := sim.exec.Begin(func() { sim.exec.Decide(context.Background(), c.play.request, a) })
+	ctx := context.Background()
+	if c.repeated {
+		ctx = c.with(ctx, repeating)
+	}
+	_, err := sim.exec.Begin(func() { sim.exec.Decide(ctx, c.play.request, a) })
 	return err
 }
 
@@ -89,16 +108,25 @@ const undone = "ok"
 func (sim *simulation) undo(ctx context.Context, s *step) error {
 	c := s.call
 	c.play.failUndo = s.r.Kind == runtime.EventUndoFailed.String()
-	of := context.WithValue(ctx, callKey{}, c)
 	session := sim.sessions[c.key.Session]
-	var failed error
-	if err := sim.exec.Do(ctx, func() {
-		_, failed = session.Undo(of, action.UndoRequest{CallID: c.key.Call, By: recorded(s.r.By)})
-	}); err != nil {
+	undo := func(as purpose) (failed, err error) {
+		err = sim.exec.Do(ctx, func() {
+			_, failed = session.Undo(c.with(ctx, as), action.UndoRequest{CallID: c.key.Call, By: recorded(s.r.By)})
+		})
+		return failed, err
+	}
+	as, early := calling, s.r.At.Before(sim.since)
+	if early {
+		as = repeating
+	}
+	failed, err := undo(as)
+	if err != nil || failed == nil || c.play.failUndo || early {
 		return err
 	}
-	if c.play.failUndo || failed == nil {
-		return nil
+	if c.repeated {
+		if _, err := undo(repeating); err != nil {
+			return err
+		}
 	}
 	result, why := action.ResultOf(failed)
 	sim.diverge(s, &Verdict{Decision: Runs, Outcome: undone}, &Verdict{Decision: Refused, Outcome: result, Reason: string(why)})
@@ -112,7 +140,13 @@ func (sim *simulation) end(ctx context.Context, s *step) error {
 	if p.cancel == nil {
 		return nil
 	}
-	given := o.Kind == runtime.Cancelled || c.cutClose || o.Reason == runtime.ReasonInterrupted && !c.started
+	if c.repeated {
+		if err := sim.judge(ctx, s, c.verdict()); err != nil {
+			return err
+		}
+	}
+	given := o.Kind == runtime.Cancelled || c.cutClose || o.Reason == runtime.ReasonInterrupted && !c.started ||
+		c.repeated && c.admitted && !c.started // a limit of then may have ended it
 	closes := o.Reason == runtime.ReasonRunClosed && !c.cutClose
 	if closes {
 		if err := sim.closeRun(ctx, c.run, c.agent); err != nil {
@@ -149,6 +183,10 @@ func (sim *simulation) end(ctx context.Context, s *step) error {
 	}
 	if err := sim.clock.Rest(); err != nil {
 		return err
+	}
+	if c.repeated {
+		sim.follow(s, recorded, now)
+		return nil
 	}
 	closed := runtime.ReasonRunClosed.String()
 	switch {
@@ -204,14 +242,7 @@ func (sim *simulation) now(c *call) *Verdict {
 	case started && !c.started:
 		return &Verdict{Decision: Runs, Outcome: Unrecorded}
 	case out != nil && out.Kind != runtime.Pending:
-		var codes []string
-		for _, d := range out.Denials {
-			codes = append(codes, d.Code)
-		}
-		return &Verdict{
-			Decision: decisionOf(out.Kind, out.Reason, started), Outcome: out.Kind.String(), Reason: out.Reason.String(),
-			AllReasons: names(out.AllReasons), Rules: rulesOf(out.Reason, codes, out.Detail.Rule),
-		}
+		return verdictOf(out, started)
 	case waits:
 		var reasons []string
 		if r, ok := sim.exec.Request(request); ok {
@@ -222,6 +253,18 @@ func (sim *simulation) now(c *call) *Verdict {
 		return &Verdict{Decision: Runs, Outcome: running}
 	}
 	return &Verdict{Decision: Open, Outcome: running}
+}
+
+// verdictOf is the verdict of an outcome of the candidate.
+func verdictOf(out *runtime.Outcome, started bool) *Verdict {
+	var codes []string
+	for _, d := range out.Denials {
+		codes = append(codes, d.Code)
+	}
+	return &Verdict{
+		Decision: decisionOf(out.Kind, out.Reason, started), Outcome: out.Kind.String(), Reason: out.Reason.String(),
+		AllReasons: names(out.AllReasons), Rules: rulesOf(out.Reason, codes, out.Detail.Rule),
+	}
 }
 
 // ended reports whether a call has its outcome.
@@ -235,7 +278,7 @@ func (sim *simulation) ended(c *call) bool {
 func (sim *simulation) compare(s *step, recorded, now *Verdict) {
 	c := s.call
 	switch {
-	case c.run.stop != "" || c.run.found != nil:
+	case c.run.stop != "", c.run.found != nil && !sim.each, c.fate == fateDiverged:
 	case c.carried:
 		if recorded.Decision != now.Decision {
 			c.run.stop = "it comes after a call whose sensitive arguments are not in the recording, and which would have ended otherwise"
@@ -256,16 +299,23 @@ func (sim *simulation) compare(s *step, recorded, now *Verdict) {
 func (sim *simulation) diverge(s *step, recorded, now *Verdict) {
 	c := s.call
 	r := c.run
-	if r.stop != "" || r.found != nil {
+	if r.stop != "" || r.found != nil && !sim.each {
 		return
 	}
-	if earlier := sim.diverged[r.key.session]; earlier != nil {
+	d := divergence(s, recorded, now)
+	switch earlier := sim.diverged[r.key.session]; {
+	case sim.each: // what comes after it is judged on the recorded state
+	case earlier != nil:
 		r.after = earlier.key.run
-	} else {
+	default:
 		sim.diverged[r.key.session] = r
 	}
-	r.found = divergence(s, recorded, now)
-	if !r.found.Undo {
+	if r.found == nil {
+		r.found = d
+	} else {
+		r.later = append(r.later, d)
+	}
+	if !d.Undo {
 		c.fate = fateDiverged
 		r.otherwise = slices.DeleteFunc(r.otherwise, func(d *Divergence) bool { return d.Call == c.key.Call })
 	}

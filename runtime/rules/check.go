@@ -33,6 +33,9 @@ func (s *State) waitingCall(c *Call) (*call, scope) {
 
 // check judges c at p. The reservation of own, the same call, is left out (SEMANTICS 3.1, 3.2 and 3.3).
 func (s *State) check(now Instant, c *Call, p *scope, own *call) Verdict {
+	if c.Recorded && p.tool != nil && !p.tool.retired && p.run != nil && (own != nil || s.calls.find(c.ID) == nil) {
+		return Verdict{Answer: Admitted}
+	}
 	if v, answered := s.checkFirst(now, c, p, own); answered {
 		return v
 	}

@@ -39,6 +39,10 @@ type Call struct {
 	HasOperation bool   // that argument is present
 
 	Earlier []Digests // of the same call, as it may have been recorded: no event has them
+
+	// Recorded is set for a call that a replay makes again as it was recorded: no rule refuses it. Only what makes it a
+	// call at all is checked: its tool, its run and its id.
+	Recorded bool
 }
 
 // Digests are Args and Key of a call, as they were made when its tool had another name.

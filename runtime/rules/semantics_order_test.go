@@ -287,3 +287,13 @@ func TestCloseRunForgetsWhatNeverStarted(t *testing.T) {
 	require.Error(t, err)
 	require.Zero(t, p.s.Size())
 }
+
+// TestARecordedCallIsAdmitted: a replay makes a call again as it was recorded. No rule refuses it, and it counts for the others.
+func TestARecordedCallIsAdmitted(t *testing.T) {
+	p := begin(t, rules.Rules{}, tool("mail", rules.Rules{MaxCalls: 1}))
+	p.ok("mail", 1)
+	p.refused("mail", rules.ReasonMaxCalls)
+	p.with(func(c *rules.Call) { c.Recorded = true })(func() { p.ok("mail", 2) })
+	require.Equal(t, 2, p.used("mail"))
+	p.with(func(c *rules.Call) { c.Recorded, c.Run = true, "another" })(func() { p.refused("mail", rules.ReasonRunFinished) })
+}

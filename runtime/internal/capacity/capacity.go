@@ -111,7 +111,7 @@ func (p *Place) Enter(name string) *runtime.Outcome {
 	if p.tool == nil {
 		return nil
 	}
-	if slots := p.slots(); !slots.Enter() {
+	if slots := p.slots(); !slots.Enter() && !p.tool.Recorded {
 		p.Leave()
 		c.refused.Add(1)
 		out := outcomes.ToolBusy(name, slots.Most(), slots.RetryAfter())
@@ -120,11 +120,13 @@ func (p *Place) Enter(name string) *runtime.Outcome {
 	return nil
 }
 
-// Reenter counts a call that was admitted before, regardless of the limits.
+// Reenter counts a call that was admitted before, or is only evaluated beside itself, regardless of the limits.
 func (p *Place) Reenter() {
 	p.counted = true
 	p.capacity.inFlight.Add(1)
-	p.slots().Enter()
+	if p.tool != nil {
+		p.slots().Enter()
+	}
 }
 
 // Leave undoes Enter and Reenter, once.
@@ -167,6 +169,10 @@ func (p *Place) EnterGates(run *sched.Gate) Shut {
 // slots in the order in which then is called for them.
 func (p *Place) RequestSlot(then func()) {
 	slots := p.slots()
+	if p.tool.Recorded { // it began when it was recorded to
+		then()
+		return
+	}
 	if !slots.Limited() {
 		then()
 		p.requestShared()

@@ -5,6 +5,8 @@ package simhooks
 import (
 	"context"
 	"time"
+
+	"github.com/ambit-tools/ambit/runtime"
 )
 
 // Hooks say how the attempts of calls go. Recover fills in what an executor offers to a simulation.
@@ -12,6 +14,13 @@ type Hooks struct {
 	// Deadline returns after what time an attempt of a call is given up, instead of
 	// the deadline that its tool declares; false keeps the declared one.
 	Deadline func(callID string) (time.Duration, bool)
+
+	// Recorded reports whether a call is made again as it was recorded: neither the rules nor the limits of its tool refuse it,
+	// and the consent that it returns is declared instead of the one of the tool; nil: none is.
+	Recorded func(callID string) (declared *runtime.Consent, yes bool)
+
+	// InFlight is set for WhatIf about a call that is in flight: it takes no place of its own under the limits.
+	InFlight bool
 
 	// Context makes the context of a call that no context of a caller ends: one that
 	// is triggered, or that recovery goes on with. nil: the background.
@@ -75,4 +84,19 @@ func Deadline(ctx context.Context, callID string) (time.Duration, bool) {
 		return 0, false
 	}
 	return r.Deadline(callID)
+}
+
+// Recorded reports whether a call made with ctx is made again as it was recorded, and returns the consent that is declared for it.
+func Recorded(ctx context.Context, callID string) (declared *runtime.Consent, yes bool) {
+	r := From(ctx)
+	if r == nil || r.Recorded == nil {
+		return nil, false
+	}
+	return r.Recorded(callID)
+}
+
+// InFlight reports whether WhatIf is asked with ctx about a call that is in flight.
+func InFlight(ctx context.Context) bool {
+	r := From(ctx)
+	return r != nil && r.InFlight
 }

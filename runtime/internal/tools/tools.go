@@ -26,6 +26,9 @@ type Tool struct {
 	Hooks *bind.Hooks
 	Index int // in the registry
 
+	// Recorded is set for the tool of a call that a replay makes again as it was recorded: neither rules nor limits refuse it.
+	Recorded bool
+
 	outputs func() *redact.Schema // returns the schema in Spec.OutputSchema, parsed at first use
 }
 

@@ -98,24 +98,13 @@ func (q *callQuery) read(now time.Time) error {
 		return cmdutil.Usage("--outcome: there is no outcome "+cmdutil.Quote(q.outcome), "one of "+strings.Join(kinds, ", "))
 	}
 	if q.since != "" {
-		at, err := since(q.since, now)
+		at, err := cmdutil.Since(q.since, now)
 		if err != nil {
-			return cmdutil.Usage("--since: "+cmdutil.Quote(q.since)+" is neither a duration nor a time", "for example --since 2h, --since 2026-11-20 or --since 2026-11-20T11:11:45Z")
+			return err
 		}
 		q.Since = at
 	}
 	return nil
-}
-
-// since reads an instant: how long ago it was, or what it is. A date is in UTC.
-func since(text string, now time.Time) (time.Time, error) {
-	if d, err := time.ParseDuration(text); err == nil {
-		return now.Add(-d.Abs()), nil
-	}
-	if at, err := time.Parse(time.DateOnly, text); err == nil {
-		return at, nil
-	}
-	return time.Parse(time.RFC3339, text)
 }
 
 // list returns the calls that q wants, with the cells of their rows.

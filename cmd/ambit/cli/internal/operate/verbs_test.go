@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 
 	"github.com/ambit-tools/ambit/cmd/ambit/cli/internal/store"
 	"github.com/ambit-tools/ambit/runtime"
@@ -46,17 +45,4 @@ func TestShortDuration(t *testing.T) {
 	} {
 		assert.Equal(t, want, shortDuration(d))
 	}
-}
-
-func TestSince(t *testing.T) {
-	now := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
-	for text, want := range map[string]time.Time{
-		"2h": now.Add(-2 * time.Hour), "2026-11-19": now.Add(-36 * time.Hour), "2026-11-20T10:00:00+01:00": now.Add(-3 * time.Hour),
-	} {
-		got, err := since(text, now)
-		require.NoError(t, err)
-		assert.True(t, want.Equal(got), text)
-	}
-	_, err := since("soon", now)
-	assert.Error(t, err)
 }

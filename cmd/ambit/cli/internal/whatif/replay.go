@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -25,6 +26,9 @@ type rerun struct {
 	store, journal string
 	segments       store.Segments
 	session, run   string
+	sinceText      string
+	since          time.Time // read from sinceText; zero: all calls
+	each           bool
 	deterministic  bool
 }
 
@@ -42,7 +46,11 @@ with what was decided and what would be for the first call that is decided
 otherwise, and a summary. It ends with exit code 3 when a run diverges.
 
 What comes after a divergence in its run is not judged: the run would have gone
-another way. Calls of which too little is recorded, such as those whose sensitive
+another way. With --each every call is judged by itself, on the state that the
+recording has made before it, and a line names each one that is decided otherwise.
+With --since calls from before that time are let do what they did, and not judged.
+
+Calls of which too little is recorded, such as those whose sensitive
 arguments were erased, are listed as not replayable.
 
 With --deterministic the recorded outputs of tools that are declared deterministic
@@ -52,6 +60,7 @@ has to have the same output. It ends with exit code 3 when one has not.
 The recording is the store of an executor, or an export of its journal as JSON
 lines ("-": standard input).`,
 		Example: `  ambit replay --store ambit.db --declaration tools.yaml --policies candidate
+  ambit replay --store ambit.db --policies candidate --each --since 24h
   ambit replay --journal audit.jsonl --session s1 --run s1/1 --json`,
 		Args: cmdutil.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -77,6 +86,8 @@ lines ("-": standard input).`,
 	flags.StringVar(&r.journal, "journal", "", "the recording is in this `file`, an export as JSON lines")
 	flags.StringVar(&r.declaration, "declaration", "", "run it against the tools of this `file`; without it that in this folder")
 	project.PolicyFlag(cmd, &r.policies)
+	flags.BoolVar(&r.each, "each", false, "judge each call by itself, instead of a run up to its first difference")
+	flags.StringVar(&r.sinceText, "since", "", "judge only calls that were made since this `time`: 2h, 2026-11-20 or 2026-11-20T11:11:45Z")
 	flags.BoolVar(&r.deterministic, "deterministic", false, "compare recorded outputs of deterministic tools, and judge nothing")
 	flags.StringVar(&r.session, "session", "", "`id` of the only session to tell of")
 	flags.StringVar(&r.run, "run", "", "`id` of the only run to tell of")
@@ -93,6 +104,13 @@ func (r *rerun) named() error {
 		return cmdutil.Usage("replay takes one recording, and --store and --journal name one each", "leave out one of the two")
 	case r.store == "" && r.segments.Any():
 		return cmdutil.Usage("--segment is about a store, and the recording is an export", "leave it out, or add --store FILE")
+	}
+	if r.sinceText != "" {
+		at, err := cmdutil.Since(r.sinceText, time.Now())
+		if err != nil {
+			return err
+		}
+		r.since = at
 	}
 	if r.declaration == "" {
 		path, err := project.Locate(nil)
@@ -119,13 +137,13 @@ func (r *rerun) report(ctx context.Context, stdin io.Reader) (*replay.Report, er
 	}
 	defer source.Close()
 	report, err := replay.Run(ctx, source, &replay.Candidate{
-		Declaration: setup.Declaration, Policy: setup.Policy,
+		Declaration: setup.Declaration, Policy: setup.Policy, Each: r.each, Since: r.since,
 	})
 	if err != nil {
 		return nil, store.NameSegment(err)
 	}
 	if report = report.Only(r.session, r.run); len(report.Runs) == 0 {
-		return nil, cmdutil.Problem("the recording has no run that was asked for", "leave out --session and --run to see all")
+		return nil, cmdutil.Problem("the recording has no run that was asked for", "leave out --session, --run and --since to see all")
 	}
 	return report, nil
 }
@@ -203,16 +221,13 @@ func (r *rerun) print(w io.Writer, report *replay.Report) error {
 // printRun writes what came of a run. Names are the recorded caller's: they are
 // quoted where they would not be one word.
 func printRun(w io.Writer, run *replay.RunReport) {
-	d := run.Divergence
-	if d == nil {
+	if run.Divergence == nil {
 		fmt.Fprintf(w, "ok %s %s\n", word(run.Session), word(run.Run))
 	} else {
-		what := ""
-		if d.Undo {
-			what = "undo of "
-		}
-		fmt.Fprintf(w, "DIVERGES %s %s %s%s %s: %s: was %s, would be %s\n", word(run.Session), word(run.Run), what, word(d.Call), word(d.Tool),
-			strings.ReplaceAll(string(d.Class), "_", " "), verdictText(&d.Recorded), verdictText(&d.Candidate))
+		printDivergence(w, run, run.Divergence)
+	}
+	for _, d := range run.Further {
+		printDivergence(w, run, d)
 	}
 	for _, o := range run.Otherwise {
 		fmt.Fprintf(w, "  otherwise: %s %s: was %s, would be %s\n", word(o.Call), word(o.Tool), verdictText(&o.Recorded), verdictText(&o.Candidate))
@@ -223,6 +238,16 @@ func printRun(w io.Writer, run *replay.RunReport) {
 	for _, c := range run.NotReplayable {
 		fmt.Fprintf(w, "  not replayable: %s %s: %s\n", word(c.Call), word(c.Tool), c.Why)
 	}
+}
+
+// printDivergence writes a call that is decided otherwise.
+func printDivergence(w io.Writer, run *replay.RunReport, d *replay.Divergence) {
+	what := ""
+	if d.Undo {
+		what = "undo of "
+	}
+	fmt.Fprintf(w, "DIVERGES %s %s %s%s %s: %s: was %s, would be %s\n", word(run.Session), word(run.Run), what, word(d.Call), word(d.Tool),
+		strings.ReplaceAll(string(d.Class), "_", " "), verdictText(&d.Recorded), verdictText(&d.Candidate))
 }
 
 // verdictText is a verdict in words.

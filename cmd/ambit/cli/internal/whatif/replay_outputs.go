@@ -17,6 +17,9 @@ func (r *rerun) outputs(cmd *cobra.Command) error {
 	if len(r.policies) > 0 {
 		return cmdutil.Usage("--deterministic judges nothing, and --policies names what judges", "leave out one of the two")
 	}
+	if r.each {
+		return cmdutil.Usage("--deterministic judges nothing, and --each says how calls are judged", "leave out one of the two")
+	}
 	if err := r.named(); err != nil {
 		return err
 	}
@@ -29,7 +32,7 @@ func (r *rerun) outputs(cmd *cobra.Command) error {
 		return cmdutil.Problem(cmp.Or(r.store, r.journal)+": "+err.Error(), "")
 	}
 	defer source.Close()
-	all, err := replay.CompareOutputs(cmd.Context(), source, file)
+	all, err := replay.CompareOutputs(cmd.Context(), source, file, r.since)
 	if err != nil {
 		return err
 	}
