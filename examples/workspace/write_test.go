@@ -117,7 +117,7 @@ func TestErrorsNameThePathAndTheRemedy(t *testing.T) {
 		"docs//fees.md":  `write "docs/fees.md": the path may not be used`,
 		"../a.md":        `path "../a.md": it has an element ..: the path may not be used`,
 		"/etc/a.md":      `path "/etc/a.md": it is absolute: paths begin in the workspace: the path may not be used`,
-		"docs/a.bin/b.c": `"docs/a.bin/b.c" cannot be used: `,
+		"docs/a.bin/b.c": `"docs/a.bin" is no directory`,
 		".git/config":    `path ".git/config": the repository of the user is not written: the path may not be used`,
 	} {
 		_, err := w.save(t, name, "x")
