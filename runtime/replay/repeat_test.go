@@ -12,7 +12,6 @@ import (
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/action"
-	"github.com/ambit-tools/ambit/runtime/operator"
 	"github.com/ambit-tools/ambit/runtime/replay"
 )
 
@@ -44,7 +43,7 @@ func TestEachCallIsJudgedOnTheRecordedState(t *testing.T) {
 		r.one(fmt.Sprint("c", i+1), `{"ms":4000}`)
 		r.advance(10 * time.Second)
 		if i == 2 {
-			r.do(func() { r.ses.Undo(t.Context(), action.UndoRequest{CallID: "c3", By: operator.Program("bob")}) })
+			r.do(func() { r.ses.Undo(t.Context(), action.UndoRequest{CallID: "c3", By: runtime.ProgramActor("bob")}) })
 		}
 	}
 	j := r.end()
@@ -84,9 +83,9 @@ func TestEachCallKeepsItsAnswers(t *testing.T) {
 	text := with(`consent: {ask: always, timeout: 60s, max_cover: tool, approvers: [alice, bob], allow_edit: true}`)
 	r := newRecorder(t, parse(t, text), runtime.PolicyFunc(allow))
 	r.one("c1", `{"n":1}`)
-	r.answer("c1", action.Answer{By: operator.Program("alice"), Approve: true, Edit: []byte(`{"n":2}`)})
+	r.answer("c1", action.Answer{By: runtime.ProgramActor("alice"), Approve: true, Edit: []byte(`{"n":2}`)})
 	r.one("c2", `{"n":3}`)
-	r.answer("c2", action.Answer{By: operator.Program("alice")})
+	r.answer("c2", action.Answer{By: runtime.ProgramActor("alice")})
 	r.one("c3", `{"n":4}`)
 	j := r.end()
 	_, otherwise := eachSince(t, j, text, allow, time.Time{})

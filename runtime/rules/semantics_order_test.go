@@ -290,7 +290,7 @@ func TestCloseRunForgetsWhatNeverStarted(t *testing.T) {
 
 // TestARecordedCallIsAdmitted: a replay makes a call again as it was recorded. No rule refuses it, and it counts for the others.
 func TestARecordedCallIsAdmitted(t *testing.T) {
-	p := begin(t, rules.Rules{}, tool("mail", rules.Rules{MaxCalls: 1}))
+	p := begin(t, runtime.Rules{}, tool("mail", runtime.Rules{MaxCalls: 1}))
 	p.ok("mail", 1)
 	p.refused("mail", rules.ReasonMaxCalls)
 	p.with(func(c *rules.Call) { c.Recorded = true })(func() { p.ok("mail", 2) })
