@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ambit-tools/ambit/runtime"
-	"github.com/ambit-tools/ambit/runtime/process/argv"
+	"github.com/ambit-tools/ambit/runtime/command/argv"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 

@@ -19,7 +19,7 @@ import (
 	"github.com/ambit-tools/ambit/cmd/ambit/cli"
 	"github.com/ambit-tools/ambit/internal/battery"
 	"github.com/ambit-tools/ambit/internal/buildcache"
-	"github.com/ambit-tools/ambit/runtime/isolate"
+	"github.com/ambit-tools/ambit/runtime/command/isolate"
 	"github.com/ambit-tools/ambit/testscripts/clerk"
 	"github.com/ambit-tools/ambit/testscripts/probe"
 )

@@ -1,5 +1,5 @@
 // What the tests of the console share. A test opens a host of its own, over the control of
-// runtime/console.TestBrowser, and acts in it as people do: by a mouse, by keys, on a phone.
+// runtime/host/console.TestBrowser, and acts in it as people do: by a mouse, by keys, on a phone.
 import assert from "node:assert/strict";
 import fs from "node:fs";
 import { after } from "node:test";

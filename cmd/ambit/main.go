@@ -4,7 +4,7 @@ import (
 	"os"
 
 	"github.com/ambit-tools/ambit/cmd/ambit/cli"
-	"github.com/ambit-tools/ambit/runtime/isolate"
+	"github.com/ambit-tools/ambit/runtime/command/isolate"
 )
 
 func main() {

@@ -27,8 +27,8 @@ import (
 
 	"github.com/ambit-tools/ambit/examples/agent_loop/agent"
 	"github.com/ambit-tools/ambit/runtime/action"
+	"github.com/ambit-tools/ambit/runtime/host/terminal"
 	"github.com/ambit-tools/ambit/runtime/models"
-	"github.com/ambit-tools/ambit/runtime/terminal"
 )
 
 func main() {

@@ -13,7 +13,7 @@ import (
 
 	"github.com/ambit-tools/ambit/internal/battery"
 	"github.com/ambit-tools/ambit/internal/buildcache"
-	"github.com/ambit-tools/ambit/runtime/isolate"
+	"github.com/ambit-tools/ambit/runtime/command/isolate"
 )
 
 // guide is the folder of the program that docs/commands.md makes: in the module, so that it builds, and

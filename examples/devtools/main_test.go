@@ -13,7 +13,7 @@ import (
 	"github.com/ambit-tools/ambit/examples/devtools/devtools"
 	"github.com/ambit-tools/ambit/internal/battery"
 	"github.com/ambit-tools/ambit/runtime"
-	"github.com/ambit-tools/ambit/runtime/isolate"
+	"github.com/ambit-tools/ambit/runtime/command/isolate"
 )
 
 func TestMain(m *testing.M) {

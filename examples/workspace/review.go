@@ -14,7 +14,7 @@ import (
 
 // A reviewer answers requests for consent. It is a part of the script, as the
 // agent is: it shows what a person would see and says what the command line
-// says. A program asks a person, for example by package runtime/terminal.
+// says. A program asks a person, for example by package runtime/host/terminal.
 type reviewer struct {
 	host       *host.Host
 	tools      *tools

@@ -16,10 +16,10 @@ import (
 	"github.com/ambit-tools/ambit/examples/workspace/filetools"
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/action"
-	"github.com/ambit-tools/ambit/runtime/audit"
-	"github.com/ambit-tools/ambit/runtime/console"
 	"github.com/ambit-tools/ambit/runtime/engine"
 	"github.com/ambit-tools/ambit/runtime/host"
+	"github.com/ambit-tools/ambit/runtime/host/console"
+	"github.com/ambit-tools/ambit/runtime/store/audit"
 )
 
 //go:embed filetools/policy

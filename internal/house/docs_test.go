@@ -4,6 +4,7 @@ import (
 	"go/ast"
 	"go/token"
 	"os"
+	"path"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -11,7 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/ambit-tools/ambit/runtime/scenario"
+	"github.com/ambit-tools/ambit/runtime/simulate/scenario"
 )
 
 // TestScenariosOfTheDocs runs every scenario that the pages about rules, consent and scenarios show.
@@ -56,8 +57,8 @@ func TestFilesOfTheDocs(t *testing.T) {
 }
 
 // TestTestsOfTheDocs: a promise names tests that exist. A name with a directory before
-// it is a test there, below runtime where the directory is not at the root. A plain name
-// is a test of any package, file.yaml/name a case of runtime/scenario, and file.txtar a
+// it is a test there, below runtime where the directory is not at the root; its last element does. A plain name
+// is a test of any package, file.yaml/name a case of runtime/simulate/scenario, and file.txtar a
 // script.
 func TestTestsOfTheDocs(t *testing.T) {
 	known := testNames(t)
@@ -79,19 +80,19 @@ func TestTestsOfTheDocs(t *testing.T) {
 // testNames returns the tests of the module by each name that a page may have for them.
 func testNames(t *testing.T) map[string]bool {
 	known := map[string]bool{}
-	eachGoFile(t, func(path string, file *ast.File, _ *token.FileSet) {
-		if !strings.HasSuffix(path, "_test.go") && !strings.Contains(path, "runtimetest") {
+	eachGoFile(t, func(name string, file *ast.File, _ *token.FileSet) {
+		if !strings.HasSuffix(name, "_test.go") && !strings.Contains(name, "runtimetest") {
 			return
 		}
-		dir := filepath.ToSlash(filepath.Dir(path))
+		dir := path.Dir(filepath.ToSlash(name))
 		for _, decl := range file.Decls {
 			if f, ok := decl.(*ast.FuncDecl); ok && f.Recv == nil {
 				known[f.Name.Name], known[dir+"."+f.Name.Name] = true, true
-				known[strings.TrimPrefix(dir, "runtime/")+"."+f.Name.Name] = true
+				known[strings.TrimPrefix(dir, "runtime/")+"."+f.Name.Name], known[path.Base(dir)+"."+f.Name.Name] = true, true
 			}
 		}
 	})
-	cases, err := filepath.Glob("runtime/scenario/testdata/*.yaml")
+	cases, err := filepath.Glob("runtime/simulate/scenario/testdata/*.yaml")
 	require.NoError(t, err)
 	for _, path := range cases {
 		text, err := os.ReadFile(path)

@@ -27,13 +27,13 @@ var links = []struct {
 	{"runtime/rules", "a pure state machine needs the names of what it decides, and no more", append([]string{"runtime"}, vocabulary...)},
 	{"dsl", "reads declarations, and runs nothing", append([]string{
 		"dsl/yamldoc", "internal/jsonschema", "gopkg.in/yaml.v3", "github.com/invopop/jsonschema", "github.com/wk8/go-ordered-map/v2", "github.com/mailru/easyjson/...",
-		"github.com/bahlo/generic-list-go", "github.com/buger/jsonparser", "go.yaml.in/yaml/v4", "runtime", "runtime/process/...", "runtime/rules/...",
+		"github.com/bahlo/generic-list-go", "github.com/buger/jsonparser", "go.yaml.in/yaml/v4", "runtime", "runtime/command/process/...", "runtime/rules/...",
 	}, vocabulary...)},
-	{"runtime/archive", "whoever reads a segment needs no database", []string{
-		"runtime", "runtime/audit", "runtime/wire/...", "runtime/rules", "runtime/consent", "runtime/journal", "runtime/process/...", "runtime/internal/...", "internal/location",
+	{"runtime/store/archive", "whoever reads a segment needs no database", []string{
+		"runtime", "runtime/store/audit", "runtime/store/internal/merkle", "runtime/wire/...", "runtime/rules", "runtime/consent", "runtime/journal", "runtime/command/process/...", "runtime/internal/...", "internal/location",
 		"golang.org/x/mod/...", "github.com/klauspost/compress/...",
 	}},
-	{"runtime/isolate", "the shim of a box is this program, started anew for each command", append([]string{"runtime", "runtime/process", "runtime/isolate/internal/...", "golang.org/x/sys/..."}, vocabulary...)},
+	{"runtime/command/isolate", "the shim of a box is this program, started anew for each command", append([]string{"runtime", "runtime/command/process", "runtime/command/isolate/internal/...", "golang.org/x/sys/..."}, vocabulary...)},
 }
 
 // TestLinksOfPackages: they are what their users were promised.

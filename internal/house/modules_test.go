@@ -20,10 +20,10 @@ import (
 // published is the version that the modules of this tree require of each other.
 const published = "v0.1.0"
 
-// TestModuleOfOpenTelemetry: a program that links runtime/otel gets the API of OpenTelemetry, in one version,
+// TestModuleOfOpenTelemetry: a program that links runtime/host/otel gets the API of OpenTelemetry, in one version,
 // and none of its SDK.
 func TestModuleOfOpenTelemetry(t *testing.T) {
-	text, err := os.ReadFile(filepath.Join("runtime", "otel", "go.mod"))
+	text, err := os.ReadFile(filepath.Join("runtime", "host", "otel", "go.mod"))
 	require.NoError(t, err)
 	file, err := modfile.Parse("go.mod", text, nil)
 	require.NoError(t, err)

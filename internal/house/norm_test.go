@@ -83,7 +83,7 @@ func citedBy(text string) (numbers []string) {
 }
 
 // citingTests returns the tests that cite each rule, as the page writes them: a test function with its folder, below
-// runtime where that is not at the root, or without one in runtime and runtime/engine; a case of runtime/scenario as
+// runtime where that is not at the root, or without one in runtime and runtime/engine; a case of runtime/simulate/scenario as
 // file/case; a script of testscripts.
 func citingTests(t *testing.T) map[string][]string {
 	found := map[string][]string{}
@@ -109,7 +109,7 @@ func citingTests(t *testing.T) map[string][]string {
 			}
 		}
 	})
-	eachText(t, "runtime/scenario/testdata/*.yaml", func(base, text string) {
+	eachText(t, "runtime/simulate/scenario/testdata/*.yaml", func(base, text string) {
 		for _, m := range caseWithComment.FindAllStringSubmatch(text, -1) {
 			add(base+"/"+m[2], strings.ReplaceAll(m[1], "#", " "))
 		}

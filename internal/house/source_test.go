@@ -37,9 +37,9 @@ func TestTestifyStaysInTests(t *testing.T) {
 }
 
 // TestGeneratedImports holds what generated code may import: the standard
-// library, runtime, runtime/wire, and of commands runtime/process/argv.
+// library, runtime, runtime/wire, and of commands runtime/command/argv.
 func TestGeneratedImports(t *testing.T) {
-	allowed := []string{module + "/runtime", module + "/runtime/wire", module + "/runtime/process/argv"}
+	allowed := []string{module + "/runtime", module + "/runtime/wire", module + "/runtime/command/argv"}
 	eachGoFile(t, func(path string, file *ast.File, _ *token.FileSet) {
 		if !generated(file) {
 			return

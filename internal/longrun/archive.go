@@ -8,9 +8,9 @@ import (
 
 	"golang.org/x/mod/sumdb/tlog"
 
-	"github.com/ambit-tools/ambit/runtime/archive"
-	"github.com/ambit-tools/ambit/runtime/audit"
-	"github.com/ambit-tools/ambit/runtime/sqlite"
+	"github.com/ambit-tools/ambit/runtime/store/archive"
+	"github.com/ambit-tools/ambit/runtime/store/audit"
+	"github.com/ambit-tools/ambit/runtime/store/sqlite"
 )
 
 // writeSegment writes all entries that a checkpoint proves to a segment.

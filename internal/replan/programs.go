@@ -5,8 +5,8 @@ import (
 	"errors"
 	"sync"
 
+	"github.com/ambit-tools/ambit/runtime/command/process"
 	"github.com/ambit-tools/ambit/runtime/journal"
-	"github.com/ambit-tools/ambit/runtime/process"
 )
 
 // Programs compares the programs of this host with those that calls ran. A file is hashed when it is

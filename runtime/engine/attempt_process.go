@@ -4,9 +4,9 @@ import (
 	"context"
 	"errors"
 
+	"github.com/ambit-tools/ambit/runtime/command/process"
 	"github.com/ambit-tools/ambit/runtime/internal/live"
 	"github.com/ambit-tools/ambit/runtime/journal"
-	"github.com/ambit-tools/ambit/runtime/process"
 )
 
 // A processOwner is a call whose handler may start a process.

@@ -107,7 +107,7 @@
 // ownership stops. docs/owners.md says how, and docs/durability.md what survives what.
 //
 // Other processes must not write the journal. They send commands, each of which
-// [Executor.ExecuteOnce] executes once. Package runtime/inbox says what a command is and delivers
+// [Executor.ExecuteOnce] executes once. Package runtime/host/inbox says what a command is and delivers
 // it, and the ambit command creates commands.
 //
 // # Closing and shutdown

@@ -10,8 +10,8 @@ import (
 	"regexp"
 	"time"
 
-	"github.com/ambit-tools/ambit/runtime/archive"
 	"github.com/ambit-tools/ambit/runtime/journal"
+	"github.com/ambit-tools/ambit/runtime/store/archive"
 )
 
 // Archive moves the entries from before a time to a segment: a file that is not there, or one in a folder that is. It takes

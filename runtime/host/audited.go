@@ -8,10 +8,10 @@ import (
 	"io/fs"
 	"os"
 
-	"github.com/ambit-tools/ambit/runtime/audit"
-	"github.com/ambit-tools/ambit/runtime/feed"
-	"github.com/ambit-tools/ambit/runtime/sqlite"
-	"github.com/ambit-tools/ambit/runtime/webhook"
+	"github.com/ambit-tools/ambit/runtime/host/feed"
+	"github.com/ambit-tools/ambit/runtime/host/webhook"
+	"github.com/ambit-tools/ambit/runtime/store/audit"
+	"github.com/ambit-tools/ambit/runtime/store/sqlite"
 )
 
 // defaultOrigin is Config.Origin when it is empty.

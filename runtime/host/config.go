@@ -15,11 +15,11 @@ import (
 	"golang.org/x/mod/sumdb/note"
 
 	"github.com/ambit-tools/ambit/runtime"
-	"github.com/ambit-tools/ambit/runtime/audit"
+	"github.com/ambit-tools/ambit/runtime/command/process"
+	"github.com/ambit-tools/ambit/runtime/host/webhook"
 	"github.com/ambit-tools/ambit/runtime/journal"
 	"github.com/ambit-tools/ambit/runtime/opa"
-	"github.com/ambit-tools/ambit/runtime/process"
-	"github.com/ambit-tools/ambit/runtime/webhook"
+	"github.com/ambit-tools/ambit/runtime/store/audit"
 )
 
 // Config says what a host opens. Tools, Dir and one of Policies and Policy are required.

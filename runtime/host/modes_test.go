@@ -13,8 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ambit-tools/ambit/runtime/host"
-	"github.com/ambit-tools/ambit/runtime/sqlite"
-	"github.com/ambit-tools/ambit/runtime/tokens"
+	"github.com/ambit-tools/ambit/runtime/host/tokens"
+	"github.com/ambit-tools/ambit/runtime/store/sqlite"
 )
 
 // TestFilesThatOthersMayUse: a start stops at each file beside the store that proves something, and goes on where

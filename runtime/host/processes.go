@@ -9,11 +9,11 @@ import (
 
 	"github.com/ambit-tools/ambit/internal/running"
 	"github.com/ambit-tools/ambit/runtime"
-	"github.com/ambit-tools/ambit/runtime/audit"
+	"github.com/ambit-tools/ambit/runtime/command/isolate"
 	"github.com/ambit-tools/ambit/runtime/engine"
-	"github.com/ambit-tools/ambit/runtime/isolate"
-	"github.com/ambit-tools/ambit/runtime/tokens"
-	"github.com/ambit-tools/ambit/runtime/webhook"
+	"github.com/ambit-tools/ambit/runtime/host/tokens"
+	"github.com/ambit-tools/ambit/runtime/host/webhook"
+	"github.com/ambit-tools/ambit/runtime/store/audit"
 )
 
 // SetProcesses changes how many processes of commands run at once, to at least one.

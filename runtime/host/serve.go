@@ -18,9 +18,9 @@ import (
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime"
-	"github.com/ambit-tools/ambit/runtime/internal/httpguard"
-	"github.com/ambit-tools/ambit/runtime/stream"
-	"github.com/ambit-tools/ambit/runtime/tokens"
+	"github.com/ambit-tools/ambit/runtime/host/internal/httpguard"
+	"github.com/ambit-tools/ambit/runtime/host/stream"
+	"github.com/ambit-tools/ambit/runtime/host/tokens"
 )
 
 // A Serve says what a host serves over HTTP: the stream of events at /stream (WebSocket) and /events

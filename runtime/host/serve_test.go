@@ -16,8 +16,8 @@ import (
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/host"
-	"github.com/ambit-tools/ambit/runtime/stream"
-	"github.com/ambit-tools/ambit/runtime/tokens"
+	"github.com/ambit-tools/ambit/runtime/host/stream"
+	"github.com/ambit-tools/ambit/runtime/host/tokens"
 )
 
 // proxied is what only a proxy on another machine could use.

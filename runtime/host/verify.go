@@ -7,8 +7,8 @@ import (
 
 	"golang.org/x/mod/sumdb/note"
 
-	"github.com/ambit-tools/ambit/runtime/audit"
-	"github.com/ambit-tools/ambit/runtime/sqlite"
+	"github.com/ambit-tools/ambit/runtime/store/audit"
+	"github.com/ambit-tools/ambit/runtime/store/sqlite"
 )
 
 // VerifyAudit compares the journal with everything that was signed and anchored, and with the keys of the

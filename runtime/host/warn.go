@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/ambit-tools/ambit/runtime/archive"
-	"github.com/ambit-tools/ambit/runtime/audit"
+	"github.com/ambit-tools/ambit/runtime/store/archive"
+	"github.com/ambit-tools/ambit/runtime/store/audit"
 )
 
 // limits are what a host warns of when it is exceeded (SEMANTICS 6.14.5).

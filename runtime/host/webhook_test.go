@@ -15,8 +15,8 @@ import (
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/host"
+	"github.com/ambit-tools/ambit/runtime/host/webhook"
 	"github.com/ambit-tools/ambit/runtime/journal"
-	"github.com/ambit-tools/ambit/runtime/webhook"
 )
 
 // TestWebhooksOutliveTheProcess asks for consent while the receiver fails, and answers in the next process.

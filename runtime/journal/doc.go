@@ -8,7 +8,7 @@
 // marked x-sensitive, is in Private: the leaf has commitments to them.
 //
 // A Journal stores entries. Memory keeps them in memory, for tests and for
-// programs that need no durability; runtime/sqlite keeps them in a file.
+// programs that need no durability; runtime/store/sqlite keeps them in a file.
 // Package runtimetest has the suites that every implementation passes, and those of
 // an Owner, a Fencer and a Keeper.
 package journal

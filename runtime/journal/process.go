@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime"
-	"github.com/ambit-tools/ambit/runtime/process"
+	"github.com/ambit-tools/ambit/runtime/command/process"
 )
 
 // The kinds of the records of a process, beside those of record.go. They are about a call.

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime"
-	"github.com/ambit-tools/ambit/runtime/process"
+	"github.com/ambit-tools/ambit/runtime/command/process"
 )
 
 // A FakeRunner is a [process.Runner] that starts nothing: a process is an Act. Without a

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime"
-	"github.com/ambit-tools/ambit/runtime/process"
+	"github.com/ambit-tools/ambit/runtime/command/process"
 	"github.com/ambit-tools/ambit/runtime/runtimetest"
 )
 

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime"
-	"github.com/ambit-tools/ambit/runtime/process"
+	"github.com/ambit-tools/ambit/runtime/command/process"
 )
 
 // A RunnerOpener makes a runner, and a job of it that does what an act says. The job is for the

@@ -15,8 +15,8 @@ import (
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/journal"
-	"github.com/ambit-tools/ambit/runtime/sqlite"
 	"github.com/ambit-tools/ambit/runtime/state"
+	"github.com/ambit-tools/ambit/runtime/store/sqlite"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 

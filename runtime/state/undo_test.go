@@ -16,9 +16,9 @@ import (
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/content"
-	"github.com/ambit-tools/ambit/runtime/sqlite"
 	"github.com/ambit-tools/ambit/runtime/sqltx"
 	"github.com/ambit-tools/ambit/runtime/state"
+	"github.com/ambit-tools/ambit/runtime/store/sqlite"
 	"github.com/ambit-tools/ambit/runtime/wire"
 	"github.com/ambit-tools/ambit/runtime/workspace"
 )

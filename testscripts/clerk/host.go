@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"github.com/ambit-tools/ambit/runtime"
-	"github.com/ambit-tools/ambit/runtime/audit"
 	"github.com/ambit-tools/ambit/runtime/host"
+	"github.com/ambit-tools/ambit/runtime/store/audit"
 	"github.com/ambit-tools/ambit/testscripts/clerk/commands"
 )
 

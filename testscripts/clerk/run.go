@@ -17,8 +17,8 @@ import (
 	"github.com/ambit-tools/ambit/runtime/engine"
 
 	"github.com/ambit-tools/ambit/runtime"
-	"github.com/ambit-tools/ambit/runtime/inbox"
-	"github.com/ambit-tools/ambit/runtime/tokens"
+	"github.com/ambit-tools/ambit/runtime/host/inbox"
+	"github.com/ambit-tools/ambit/runtime/host/tokens"
 )
 
 // config is what the flags say.

@@ -21,11 +21,11 @@ import (
 	"github.com/ambit-tools/ambit/cmd/ambit/cli"
 	"github.com/ambit-tools/ambit/internal/battery"
 	"github.com/ambit-tools/ambit/runtime"
-	"github.com/ambit-tools/ambit/runtime/archive"
-	"github.com/ambit-tools/ambit/runtime/audit"
 	"github.com/ambit-tools/ambit/runtime/engine"
 	"github.com/ambit-tools/ambit/runtime/host"
 	"github.com/ambit-tools/ambit/runtime/journal"
+	"github.com/ambit-tools/ambit/runtime/store/archive"
+	"github.com/ambit-tools/ambit/runtime/store/audit"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 

@@ -20,10 +20,10 @@ import (
 
 	"github.com/ambit-tools/ambit/cmd/ambit/cli"
 	"github.com/ambit-tools/ambit/internal/battery"
-	"github.com/ambit-tools/ambit/runtime/archive"
-	"github.com/ambit-tools/ambit/runtime/audit"
 	"github.com/ambit-tools/ambit/runtime/journal"
-	"github.com/ambit-tools/ambit/runtime/sqlite"
+	"github.com/ambit-tools/ambit/runtime/store/archive"
+	"github.com/ambit-tools/ambit/runtime/store/audit"
+	"github.com/ambit-tools/ambit/runtime/store/sqlite"
 )
 
 // An archivedStore is a store of which two archives have taken entries.

@@ -24,11 +24,11 @@ import (
 	"github.com/ambit-tools/ambit/examples/agent_loop/agent"
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/engine"
+	"github.com/ambit-tools/ambit/runtime/host/terminal"
 	"github.com/ambit-tools/ambit/runtime/models"
 	ambitanthropic "github.com/ambit-tools/ambit/runtime/models/anthropic"
 	ambitgenai "github.com/ambit-tools/ambit/runtime/models/genai"
 	ambitopenai "github.com/ambit-tools/ambit/runtime/models/openai"
-	"github.com/ambit-tools/ambit/runtime/terminal"
 )
 
 const instructions = "You work at the service desk of a shop. Do what the customer asks for with the tools that you have. " +

@@ -3,7 +3,7 @@
 
 package devtools
 
-import "github.com/ambit-tools/ambit/runtime/process/argv"
+import "github.com/ambit-tools/ambit/runtime/command/argv"
 
 // gitDiffArgv returns the arguments of a call of git_diff.
 func gitDiffArgv(in *GitDiffInput) ([]string, error) {

@@ -15,7 +15,7 @@ import (
 const (
 	runtimePath = "github.com/ambit-tools/ambit/runtime"
 	wirePath    = "github.com/ambit-tools/ambit/runtime/wire"
-	argvPath    = "github.com/ambit-tools/ambit/runtime/process/argv"
+	argvPath    = "github.com/ambit-tools/ambit/runtime/command/argv"
 )
 
 // newFile is a jennifer file for rendering fragments, which knows the names of

@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"github.com/ambit-tools/ambit/dsl"
-	"github.com/ambit-tools/ambit/runtime/process/argv"
+	"github.com/ambit-tools/ambit/runtime/command/argv"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 

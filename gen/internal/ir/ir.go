@@ -2,7 +2,7 @@ package ir
 
 import (
 	"github.com/ambit-tools/ambit/dsl"
-	"github.com/ambit-tools/ambit/runtime/process/argv"
+	"github.com/ambit-tools/ambit/runtime/command/argv"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 

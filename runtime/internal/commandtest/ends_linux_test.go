@@ -13,8 +13,8 @@ import (
 
 	"github.com/ambit-tools/ambit/internal/battery"
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/command/process"
 	"github.com/ambit-tools/ambit/runtime/engine"
-	"github.com/ambit-tools/ambit/runtime/process"
 )
 
 // TestNothingIsLeft: a cancel, with a grace and without one, the end of a run and of a session, and a shutdown that does

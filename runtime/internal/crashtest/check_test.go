@@ -16,7 +16,7 @@ import (
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/action"
-	"github.com/ambit-tools/ambit/runtime/audit"
+	"github.com/ambit-tools/ambit/runtime/store/audit"
 )
 
 var session = engine.SessionConfig{ID: "s", Principal: "agent"}

@@ -11,10 +11,10 @@ import (
 	"path"
 	"time"
 
-	"github.com/ambit-tools/ambit/runtime/archive"
 	"github.com/ambit-tools/ambit/runtime/internal/disk"
 	"github.com/ambit-tools/ambit/runtime/internal/simfs"
 	"github.com/ambit-tools/ambit/runtime/journal"
+	"github.com/ambit-tools/ambit/runtime/store/archive"
 )
 
 // The owner deletes segments at times. The test has copies of them, so that it can still read all entries.

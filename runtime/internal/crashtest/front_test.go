@@ -6,9 +6,9 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/ambit-tools/ambit/runtime/audit"
 	"github.com/ambit-tools/ambit/runtime/journal"
-	"github.com/ambit-tools/ambit/runtime/sqlite"
+	"github.com/ambit-tools/ambit/runtime/store/audit"
+	"github.com/ambit-tools/ambit/runtime/store/sqlite"
 )
 
 // A front is a store that is read once in a life, and not three times: by the

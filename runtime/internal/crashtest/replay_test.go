@@ -10,7 +10,7 @@ import (
 
 	"github.com/ambit-tools/ambit/dsl"
 	"github.com/ambit-tools/ambit/runtime"
-	"github.com/ambit-tools/ambit/runtime/replay"
+	"github.com/ambit-tools/ambit/runtime/simulate/replay"
 )
 
 // extras is what a declaration says of the kinds of tools.

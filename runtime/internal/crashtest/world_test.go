@@ -13,13 +13,13 @@ import (
 	"golang.org/x/mod/sumdb/note"
 
 	"github.com/ambit-tools/ambit/runtime"
-	"github.com/ambit-tools/ambit/runtime/audit"
 	"github.com/ambit-tools/ambit/runtime/content"
 	"github.com/ambit-tools/ambit/runtime/internal/simdisk"
 	"github.com/ambit-tools/ambit/runtime/internal/simfs"
 	"github.com/ambit-tools/ambit/runtime/internal/simhooks"
 	"github.com/ambit-tools/ambit/runtime/internal/simulated"
-	"github.com/ambit-tools/ambit/runtime/sqlite"
+	"github.com/ambit-tools/ambit/runtime/store/audit"
+	"github.com/ambit-tools/ambit/runtime/store/sqlite"
 	"github.com/ambit-tools/ambit/runtime/workspace"
 )
 

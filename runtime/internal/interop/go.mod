@@ -4,7 +4,7 @@ go 1.26.0
 
 require (
 	github.com/ambit-tools/ambit v0.1.0
-	github.com/ambit-tools/ambit/runtime/otel v0.1.0
+	github.com/ambit-tools/ambit/runtime/host/otel v0.1.0
 	github.com/cloudevents/sdk-go/v2 v2.16.2
 	github.com/prometheus/client_golang v1.25.0
 	github.com/prometheus/client_model v0.6.3
@@ -81,5 +81,5 @@ require (
 
 replace (
 	github.com/ambit-tools/ambit => ../../..
-	github.com/ambit-tools/ambit/runtime/otel => ../../otel
+	github.com/ambit-tools/ambit/runtime/host/otel => ../../host/otel
 )

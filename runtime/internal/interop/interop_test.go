@@ -26,8 +26,8 @@ import (
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/action"
 	"github.com/ambit-tools/ambit/runtime/engine"
-	"github.com/ambit-tools/ambit/runtime/metrics"
-	"github.com/ambit-tools/ambit/runtime/otel"
+	"github.com/ambit-tools/ambit/runtime/host/metrics"
+	"github.com/ambit-tools/ambit/runtime/host/otel"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 

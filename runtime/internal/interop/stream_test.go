@@ -15,7 +15,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/engine"
 	"github.com/ambit-tools/ambit/runtime/host"
-	"github.com/ambit-tools/ambit/runtime/stream"
+	"github.com/ambit-tools/ambit/runtime/host/stream"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 

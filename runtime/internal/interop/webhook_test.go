@@ -11,9 +11,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/ambit-tools/ambit/runtime/feed"
+	"github.com/ambit-tools/ambit/runtime/host/feed"
+	"github.com/ambit-tools/ambit/runtime/host/webhook"
 	"github.com/ambit-tools/ambit/runtime/journal"
-	"github.com/ambit-tools/ambit/runtime/webhook"
 )
 
 // TestWebhooksVerify: the library of Standard Webhooks verifies a message by the new secret and by the earlier one, and by no other.

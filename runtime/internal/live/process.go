@@ -4,8 +4,8 @@ import (
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/command/process"
 	"github.com/ambit-tools/ambit/runtime/internal/redact"
-	"github.com/ambit-tools/ambit/runtime/process"
 )
 
 // keptChunk is how many bytes of what is kept are one piece.

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/ambit-tools/ambit/runtime"
-	"github.com/ambit-tools/ambit/runtime/process"
+	"github.com/ambit-tools/ambit/runtime/command/process"
 )
 
 // A running is a process that runs, or is about to, and how it is to end.

@@ -9,10 +9,10 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ambit-tools/ambit/runtime/command/process"
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
 	"github.com/ambit-tools/ambit/runtime/internal/spool"
 	"github.com/ambit-tools/ambit/runtime/internal/tools"
-	"github.com/ambit-tools/ambit/runtime/process"
 )
 
 // Open finds what the commands among a list of tools need on this host. The error names every tool

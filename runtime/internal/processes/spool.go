@@ -4,8 +4,8 @@ import (
 	"io/fs"
 	"sync"
 
+	"github.com/ambit-tools/ambit/runtime/command/process"
 	"github.com/ambit-tools/ambit/runtime/internal/spool"
-	"github.com/ambit-tools/ambit/runtime/process"
 )
 
 // spoolTo makes a job spool what it writes, from its first byte on, and returns what ends that. The files

@@ -3,8 +3,8 @@ package processes
 import (
 	"context"
 
+	"github.com/ambit-tools/ambit/runtime/command/process"
 	"github.com/ambit-tools/ambit/runtime/internal/usercode"
-	"github.com/ambit-tools/ambit/runtime/process"
 )
 
 // traceStart tells the tracer of an attempt of its process. A tracer that panics fails no call (SEMANTICS 6.13.5).

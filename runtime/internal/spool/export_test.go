@@ -3,7 +3,7 @@ package spool
 import (
 	"os"
 
-	"github.com/ambit-tools/ambit/runtime/process"
+	"github.com/ambit-tools/ambit/runtime/command/process"
 )
 
 // Break makes a file take no more writes, as on a full disk, until repair is called.

@@ -15,7 +15,7 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/ambit-tools/ambit/runtime/process"
+	"github.com/ambit-tools/ambit/runtime/command/process"
 )
 
 // A file begins with a header: how much of the stream it has, and how much of it is kept. The head of the

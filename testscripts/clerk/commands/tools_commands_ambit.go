@@ -3,7 +3,7 @@
 
 package commands
 
-import "github.com/ambit-tools/ambit/runtime/process/argv"
+import "github.com/ambit-tools/ambit/runtime/command/argv"
 
 // sayArgv returns the arguments of a call of say.
 func sayArgv(in *SayInput) ([]string, error) {

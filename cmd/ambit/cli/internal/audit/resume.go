@@ -10,7 +10,7 @@ import (
 	sumnote "golang.org/x/mod/sumdb/note"
 
 	"github.com/ambit-tools/ambit/cmd/ambit/cli/internal/cmdutil"
-	"github.com/ambit-tools/ambit/runtime/audit"
+	"github.com/ambit-tools/ambit/runtime/store/audit"
 )
 
 // A resuming is what says where a verification begins.

@@ -9,8 +9,8 @@ import (
 	sumnote "golang.org/x/mod/sumdb/note"
 
 	"github.com/ambit-tools/ambit/cmd/ambit/cli/internal/cmdutil"
-	"github.com/ambit-tools/ambit/runtime/archive"
-	"github.com/ambit-tools/ambit/runtime/audit"
+	"github.com/ambit-tools/ambit/runtime/store/archive"
+	"github.com/ambit-tools/ambit/runtime/store/audit"
 )
 
 // proveSegments says in a report what segments prove.

@@ -9,8 +9,8 @@ import (
 	"github.com/ambit-tools/ambit/dsl"
 	"github.com/ambit-tools/ambit/gen/dynamic"
 	"github.com/ambit-tools/ambit/runtime"
-	"github.com/ambit-tools/ambit/runtime/isolate"
-	"github.com/ambit-tools/ambit/runtime/process"
+	"github.com/ambit-tools/ambit/runtime/command/isolate"
+	"github.com/ambit-tools/ambit/runtime/command/process"
 )
 
 // inProcess is the tier of a tool that has a handler.

@@ -10,7 +10,7 @@ import (
 	"github.com/ambit-tools/ambit/cmd/ambit/cli/internal/cmdutil"
 	"github.com/ambit-tools/ambit/internal/catalog"
 	"github.com/ambit-tools/ambit/runtime"
-	"github.com/ambit-tools/ambit/runtime/terminal"
+	"github.com/ambit-tools/ambit/runtime/host/terminal"
 )
 
 // markdown is a catalog as it is written.

@@ -9,7 +9,7 @@ import (
 	"github.com/ambit-tools/ambit/internal/importer"
 	"github.com/ambit-tools/ambit/internal/importer/normalize"
 	"github.com/ambit-tools/ambit/internal/jsonschema"
-	"github.com/ambit-tools/ambit/runtime/terminal"
+	"github.com/ambit-tools/ambit/runtime/host/terminal"
 )
 
 // sourceProblem gives a fault of the source its name; that of a declaration has one.

@@ -9,7 +9,7 @@ import (
 
 	"github.com/ambit-tools/ambit/cmd/ambit/cli/internal/cmdutil"
 	"github.com/ambit-tools/ambit/cmd/ambit/cli/internal/store"
-	"github.com/ambit-tools/ambit/runtime/backup"
+	"github.com/ambit-tools/ambit/runtime/store/backup"
 )
 
 // NewBackup returns "ambit backup".

@@ -11,7 +11,7 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"github.com/ambit-tools/ambit/runtime/terminal"
+	"github.com/ambit-tools/ambit/runtime/host/terminal"
 )
 
 // Named returns a name and its value, safe to show; nothing when there is none.

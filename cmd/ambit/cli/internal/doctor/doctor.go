@@ -10,8 +10,8 @@ import (
 
 	"github.com/ambit-tools/ambit/cmd/ambit/cli/internal/cmdutil"
 	"github.com/ambit-tools/ambit/runtime"
-	"github.com/ambit-tools/ambit/runtime/isolate"
-	"github.com/ambit-tools/ambit/runtime/process"
+	"github.com/ambit-tools/ambit/runtime/command/isolate"
+	"github.com/ambit-tools/ambit/runtime/command/process"
 )
 
 // A findings is what the doctor found out.

@@ -11,9 +11,9 @@ import (
 	"github.com/ambit-tools/ambit/cmd/ambit/cli/internal/store"
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/consent"
-	"github.com/ambit-tools/ambit/runtime/inbox"
+	"github.com/ambit-tools/ambit/runtime/host/inbox"
 	"github.com/ambit-tools/ambit/runtime/journal"
-	"github.com/ambit-tools/ambit/runtime/sqlite"
+	"github.com/ambit-tools/ambit/runtime/store/sqlite"
 	"github.com/ambit-tools/ambit/runtime/wire"
 )
 

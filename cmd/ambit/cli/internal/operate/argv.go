@@ -13,9 +13,9 @@ import (
 	"github.com/ambit-tools/ambit/internal/replan"
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/consent"
+	"github.com/ambit-tools/ambit/runtime/host/terminal"
 	"github.com/ambit-tools/ambit/runtime/journal"
-	"github.com/ambit-tools/ambit/runtime/sqlite"
-	"github.com/ambit-tools/ambit/runtime/terminal"
+	"github.com/ambit-tools/ambit/runtime/store/sqlite"
 )
 
 // A declaration makes the arguments of commands again, which no store has.

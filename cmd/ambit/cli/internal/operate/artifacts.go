@@ -14,11 +14,11 @@ import (
 	"github.com/ambit-tools/ambit/cmd/ambit/cli/internal/cmdutil"
 	"github.com/ambit-tools/ambit/cmd/ambit/cli/internal/store"
 	"github.com/ambit-tools/ambit/runtime"
-	"github.com/ambit-tools/ambit/runtime/archive"
 	"github.com/ambit-tools/ambit/runtime/content"
+	"github.com/ambit-tools/ambit/runtime/host/terminal"
 	"github.com/ambit-tools/ambit/runtime/journal"
-	"github.com/ambit-tools/ambit/runtime/sqlite"
-	"github.com/ambit-tools/ambit/runtime/terminal"
+	"github.com/ambit-tools/ambit/runtime/store/archive"
+	"github.com/ambit-tools/ambit/runtime/store/sqlite"
 )
 
 // NewArtifacts returns "ambit artifacts".

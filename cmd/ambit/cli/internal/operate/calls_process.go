@@ -9,9 +9,9 @@ import (
 
 	"github.com/ambit-tools/ambit/cmd/ambit/cli/internal/cmdutil"
 	"github.com/ambit-tools/ambit/internal/running"
+	"github.com/ambit-tools/ambit/runtime/command/process"
+	"github.com/ambit-tools/ambit/runtime/host/terminal"
 	"github.com/ambit-tools/ambit/runtime/journal"
-	"github.com/ambit-tools/ambit/runtime/process"
-	"github.com/ambit-tools/ambit/runtime/terminal"
 )
 
 // printProcess prints a process that a call ran, and what it uses if a heartbeat tells it.

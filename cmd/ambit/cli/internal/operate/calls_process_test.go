@@ -9,8 +9,8 @@ import (
 
 	"github.com/ambit-tools/ambit/internal/running"
 	"github.com/ambit-tools/ambit/runtime"
+	"github.com/ambit-tools/ambit/runtime/command/process"
 	"github.com/ambit-tools/ambit/runtime/journal"
-	"github.com/ambit-tools/ambit/runtime/process"
 )
 
 // TestProcessesOfACall: the start of a process and its end, which may come in a late entry, are shown as one.

@@ -5,8 +5,8 @@ import (
 
 	"github.com/ambit-tools/ambit/cmd/ambit/cli/internal/cmdutil"
 	"github.com/ambit-tools/ambit/cmd/ambit/cli/internal/store"
-	"github.com/ambit-tools/ambit/runtime/inbox"
-	"github.com/ambit-tools/ambit/runtime/sqlite"
+	"github.com/ambit-tools/ambit/runtime/host/inbox"
+	"github.com/ambit-tools/ambit/runtime/store/sqlite"
 )
 
 // NewCancel returns "ambit cancel".

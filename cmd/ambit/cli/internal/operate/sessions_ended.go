@@ -6,7 +6,7 @@ import (
 	"math"
 
 	"github.com/ambit-tools/ambit/runtime/journal"
-	"github.com/ambit-tools/ambit/runtime/sqlite"
+	"github.com/ambit-tools/ambit/runtime/store/sqlite"
 )
 
 // hasEnded reports whether a session has ended for good, by the latest of its entries that tells: the end itself, a snapshot, or the

@@ -10,7 +10,7 @@ import (
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/journal"
-	"github.com/ambit-tools/ambit/runtime/sqlite"
+	"github.com/ambit-tools/ambit/runtime/store/sqlite"
 )
 
 // TestSessionsThatHaveEnded: what comes after the end of a session, and snapshots, which take it in, do not hide it. A session

@@ -8,7 +8,7 @@ import (
 
 	"github.com/ambit-tools/ambit/cmd/ambit/cli/internal/store"
 	"github.com/ambit-tools/ambit/runtime"
-	"github.com/ambit-tools/ambit/runtime/inbox"
+	"github.com/ambit-tools/ambit/runtime/host/inbox"
 )
 
 func TestNoReasonIsSaidTwice(t *testing.T) {

@@ -11,7 +11,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/consent"
 	"github.com/ambit-tools/ambit/runtime/journal"
-	"github.com/ambit-tools/ambit/runtime/sqlite"
+	"github.com/ambit-tools/ambit/runtime/store/sqlite"
 )
 
 // TestListsOfAnArchivedStore archives the entry that made a request, of which a snapshot has the grant.

@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ambit-tools/ambit/cmd/ambit/cli/internal/cmdutil"
-	"github.com/ambit-tools/ambit/runtime/sqlite"
+	"github.com/ambit-tools/ambit/runtime/store/sqlite"
 )
 
 // Every verb takes the id of a call, a run, a session, a request or a grant whole or

@@ -16,8 +16,8 @@ import (
 	"github.com/ambit-tools/ambit/cmd/ambit/cli/internal/cmdutil"
 	"github.com/ambit-tools/ambit/cmd/ambit/cli/internal/project"
 	"github.com/ambit-tools/ambit/cmd/ambit/cli/internal/store"
-	"github.com/ambit-tools/ambit/runtime/replay"
-	"github.com/ambit-tools/ambit/runtime/sqlite"
+	"github.com/ambit-tools/ambit/runtime/simulate/replay"
+	"github.com/ambit-tools/ambit/runtime/store/sqlite"
 )
 
 // A rerun is what "ambit replay" was asked for.

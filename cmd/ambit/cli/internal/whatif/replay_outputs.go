@@ -9,7 +9,7 @@ import (
 
 	"github.com/ambit-tools/ambit/cmd/ambit/cli/internal/cmdutil"
 	"github.com/ambit-tools/ambit/cmd/ambit/cli/internal/project"
-	"github.com/ambit-tools/ambit/runtime/replay"
+	"github.com/ambit-tools/ambit/runtime/simulate/replay"
 )
 
 // outputs compares the recorded outputs of deterministic tools.

@@ -12,7 +12,7 @@ import (
 	"github.com/ambit-tools/ambit/cmd/ambit/cli/internal/project"
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/opa"
-	"github.com/ambit-tools/ambit/runtime/scenario"
+	"github.com/ambit-tools/ambit/runtime/simulate/scenario"
 )
 
 // A simulation is what "ambit simulate" was asked for.
@@ -38,7 +38,7 @@ from 0.
 With --declaration the tools, their rules and policies are those of a
 declaration instead of those in the cases. With --now every case begins at that
 instant instead of 2000-01-01T00:00:00Z. docs/scenarios.md and the documentation of
-runtime/scenario says what a scenario file holds.`,
+runtime/simulate/scenario says what a scenario file holds.`,
 		Example: `  ambit simulate testdata/limits.yaml
   ambit simulate --declaration tools.yaml --policies policy testdata/*.yaml
   ambit simulate --json testdata/limits.yaml`,
@@ -111,7 +111,7 @@ func (s *simulation) read(paths []string, setup *scenario.Setup) ([]*scenario.Ca
 	for _, path := range paths {
 		source, err := os.ReadFile(path)
 		if err != nil {
-			errs = append(errs, cmdutil.FileProblem(path, err, "name files of scenarios, as runtime/scenario documents them"))
+			errs = append(errs, cmdutil.FileProblem(path, err, "name files of scenarios, as runtime/simulate/scenario documents them"))
 			continue
 		}
 		f, err := scenario.Parse(path, source)
