@@ -12,7 +12,7 @@ import (
 
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/action"
-	"github.com/ambit-tools/ambit/runtime/replay"
+	"github.com/ambit-tools/ambit/runtime/simulate/replay"
 )
 
 // eachSince replays a recording, and judges each call since a time by itself. It returns the calls that are decided otherwise.
