@@ -113,8 +113,6 @@ func (e Element) when(value any) ([]string, error) {
 	return nil, fmt.Errorf("%s is no boolean", e.When)
 }
 
-var errNUL = errors.New("a value holds a NUL, which no argument can")
-
 // one returns the argument of a value; nil for one that is absent.
 func one(member string, index int, value any) ([]string, error) {
 	switch v := value.(type) {
