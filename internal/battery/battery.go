@@ -9,7 +9,7 @@
 //	AMBIT_BATTERY=5000     5,000 repetitions: for one test at a time
 //
 // It is a variable and no flag because go test hands a flag to every package, and
-// the packages that do not define it fail. docs/testing.md lists the batteries.
+// the packages that do not define it fail. docs/internal/testing.md lists the batteries.
 package battery
 
 import (

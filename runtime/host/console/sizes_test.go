@@ -59,7 +59,7 @@ const (
 )
 
 // measure loads a page some times, wants it to be no longer than a page may be, and logs how long that takes. No time
-// is asserted: docs/figures.md has those of a quiet machine.
+// is asserted: docs/internal/figures.md has those of a quiet machine.
 func (b *browser) measure(what, path string) *page {
 	b.Helper()
 	var p *page

@@ -16,7 +16,7 @@ import (
 // with its inputSchema.
 const corpusVariable = "AMBIT_TOOL_CORPUS"
 
-// corpusTools is how many tools the corpus has: the figure of docs/testing.md is of that corpus.
+// corpusTools is how many tools the corpus has: the figure of docs/internal/testing.md is of that corpus.
 const corpusTools = 2_306
 
 // TestMostPublicToolsCanBeStrict measures how many tools of public servers OpenAI can hold a model to.

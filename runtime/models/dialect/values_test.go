@@ -53,7 +53,7 @@ func TestRewritingAgainChangesNothing(t *testing.T) {
 		}
 	}
 	t.Logf("of %d schemas %v are strict", len(list), strict)
-	if os.Getenv("AMBIT_IMPORTED_SCHEMAS") != "" { // the figures of docs/figures.md are of that corpus
+	if os.Getenv("AMBIT_IMPORTED_SCHEMAS") != "" { // the figures of docs/internal/figures.md are of that corpus
 		require.Greater(t, strict[dialect.OpenAIStrict], 2_150)
 		require.Greater(t, strict[dialect.AnthropicStrict], 2_150)
 	}
