@@ -143,14 +143,17 @@ func TestChangedRulesDivergeWhereTheyWould(t *testing.T) {
 	t.Log(diverged)
 }
 
-// eachByItself replays a recording and judges each call by itself: all of them are judged.
+// eachByItself replays a recording and judges each call by itself: all of them are judged but those that
+// found no room, which no rule decides.
 func eachByItself(t *testing.T, j *store, c *replay.Candidate) *replay.Report {
 	t.Helper()
 	c.Each = true
 	report, err := replay.Run(t.Context(), j, c)
 	require.NoError(t, err)
 	for _, r := range report.Runs {
-		require.Empty(t, r.NotReplayable)
+		for _, n := range r.NotReplayable { // an equal call that waited in vain for another one (SEMANTICS 4.8.11)
+			require.Contains(t, n.Why, "at_capacity")
+		}
 		require.Zero(t, r.After)
 		require.Empty(t, r.AfterRun)
 	}
