@@ -10,6 +10,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime"
 	"github.com/ambit-tools/ambit/runtime/internal/history"
 	"github.com/ambit-tools/ambit/runtime/internal/holdings"
+	"github.com/ambit-tools/ambit/runtime/internal/outcomes"
 	"github.com/ambit-tools/ambit/runtime/journal"
 	"github.com/ambit-tools/ambit/runtime/rules"
 )
@@ -141,8 +142,14 @@ func unnumbered(calls []*history.Call) (list []*history.Call) {
 // kept returns the calls of a history without those that their sessions forgot when they ended, and without the outputs
 // of archived calls that a later call repeats.
 func kept(whole *history.History, low uint64) (list []*history.Call) {
-	archived := map[journal.CallKey]bool{}
+	archived, latest := map[journal.CallKey]bool{}, map[journal.CallKey]*history.Call{}
 	for _, c := range whole.Calls {
+		latest[journal.CallKey{Session: c.Session, Call: c.ID}] = c
+	}
+	for _, c := range whole.Calls {
+		if o := c.Outcome; o != nil && o.Kind == runtime.Denied && outcomes.Passes(o.Reason) && latest[journal.CallKey{Session: c.Session, Call: c.ID}] != c {
+			continue // the later call with the id is judged anew, in its place (SEMANTICS 1.4.10)
+		}
 		archived[journal.CallKey{Session: c.Session, Call: c.ID}] = c.Opened <= low
 		if o := c.Outcome; o != nil && c.Opened > low && archived[journal.CallKey{Session: c.Session, Call: o.Of}] {
 			bare, out := *c, *o
