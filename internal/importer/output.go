@@ -71,16 +71,22 @@ func newOutputs(root *jsonschema.Value) *outputs {
 // onlyObjects reports whether the values of a schema of an output are objects, or null. A schema that says nothing, or names
 // members without a type, was meant so by those who wrote it, before outputs could be anything else.
 func (o *outputs) onlyObjects(s *jsonschema.Value) bool {
+	return remembered(o.objects, s, true, o.findOnlyObjects)
+}
+
+// remembered returns the answer about a schema, which find finds once. otherwise is the answer about a schema that is no
+// object, or that leads back to itself.
+func remembered(known map[*jsonschema.Value]bool, s *jsonschema.Value, otherwise bool, find func(*jsonschema.Value) bool) bool {
 	if !s.Is(jsonschema.Object) {
-		return true
+		return otherwise
 	}
-	only, known := o.objects[s]
-	if !known {
-		o.objects[s] = true // in a circle
-		only = o.findOnlyObjects(s)
-		o.objects[s] = only
+	answer, found := known[s]
+	if !found {
+		known[s] = otherwise
+		answer = find(s)
+		known[s] = answer
 	}
-	return only
+	return answer
 }
 
 func (o *outputs) findOnlyObjects(s *jsonschema.Value) bool {
@@ -131,16 +137,7 @@ func (o *outputs) findOnlyObjects(s *jsonschema.Value) bool {
 
 // onlyNull reports whether null is the only value of a schema of an output.
 func (o *outputs) onlyNull(s *jsonschema.Value) bool {
-	if !s.Is(jsonschema.Object) {
-		return false
-	}
-	only, known := o.null[s]
-	if !known {
-		o.null[s] = false // in a circle
-		only = o.findOnlyNull(s)
-		o.null[s] = only
-	}
-	return only
+	return remembered(o.null, s, false, o.findOnlyNull)
 }
 
 func (o *outputs) findOnlyNull(s *jsonschema.Value) bool {

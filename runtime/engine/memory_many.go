@@ -10,7 +10,7 @@ import (
 // read when it is loaded.
 const manyCalls = 10_000
 
-// TooMany returns a warning for the one call with which its session has more than ManyCalls, nil for every other (SEMANTICS 6.14.5).
+// TooMany returns a warning for the one call with which its session has more than manyCalls, nil for every other (SEMANTICS 6.14.5).
 func (r *callRecord) TooMany(session string) error {
 	if r.Number != manyCalls+1 {
 		return nil

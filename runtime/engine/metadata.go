@@ -69,7 +69,7 @@ func callMetadata(run map[string]string, in *runtime.Call) map[string]string {
 	return mergeMetadata(m, map[string]string{runtime.ProviderCallID: wording.Cut(wording.ValidUTF8(in.ProviderID), wording.MaxID)})
 }
 
-// addMetadata sets of to the members of it and inner, as Merge returns them, unless Check refuses these.
+// addMetadata sets of to the members of it and inner, as mergeMetadata returns them, unless checkMetadata refuses these.
 func addMetadata(of *map[string]string, inner map[string]string) error {
 	m := mergeMetadata(*of, maps.Clone(inner))
 	err := checkMetadata(m)

@@ -16,6 +16,7 @@ import (
 	"github.com/ambit-tools/ambit/runtime/internal/sched"
 	"github.com/ambit-tools/ambit/runtime/internal/wording"
 	"github.com/ambit-tools/ambit/runtime/journal"
+	"github.com/ambit-tools/ambit/runtime/rules"
 )
 
 // A SessionConfig describes a Session. It is copied.
@@ -267,4 +268,12 @@ func (s *Session) endExclusion(c *call) {
 		s.exec.sched.Fire(s.admittingDone)
 		s.admitting, s.admittingDone = nil, nil
 	}
+}
+
+// observeRules returns what passes the changes of one session to f, which gets those of all; nil for a nil f.
+func observeRules(f func(session string, ev rules.Event), id string) func(rules.Event) {
+	if f == nil {
+		return nil
+	}
+	return func(ev rules.Event) { f(id, ev) }
 }

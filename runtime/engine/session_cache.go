@@ -18,7 +18,7 @@ import (
 // When an idle session leaves memory.
 const (
 	idleTime     = time.Minute     // after this time, however few there are
-	idleTimeMany = 5 * time.Second // after this time, when more than Keep sessions are idle
+	idleTimeMany = 5 * time.Second // after this time, when more than idleKept sessions are idle
 	idleKept     = 256
 )
 
@@ -40,7 +40,7 @@ type sessionCacheConfig struct {
 	Drop func(*Session) bool
 }
 
-// A cachePlace is where a session is in a sessionCache. The zero value is that of a session that no Set has, which is always in memory.
+// A cachePlace is where a session is in a sessionCache. The zero value is that of a session that no cache has, which is always in memory.
 type cachePlace struct {
 	set     *sessionCache
 	of      *Session
